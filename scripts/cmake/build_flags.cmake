@@ -1,0 +1,32 @@
+# How our own targets are compiled: warnings, sanitizers, the language level.
+# Linked PRIVATE, never exported; third-party code is not touched.
+
+add_library(detdiff_build_flags INTERFACE)
+target_compile_features(detdiff_build_flags INTERFACE cxx_std_20)
+target_compile_options(detdiff_build_flags INTERFACE
+  -Wall -Wextra -Wconversion -Wshadow -Wpedantic
+  $<$<BOOL:${DETDIFF_WERROR}>:-Werror>)
+# Bounds checks of the standard library wherever speed is not the point.
+target_compile_definitions(detdiff_build_flags INTERFACE
+  $<$<NOT:$<OR:$<CONFIG:Release>,$<CONFIG:MinSizeRel>>>:_GLIBCXX_ASSERTIONS>)
+
+set(DETDIFF_SANITIZERS ${DETDIFF_SANITIZE})
+if(DETDIFF_FUZZ)
+  if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    message(FATAL_ERROR "DETDIFF_FUZZ needs clang; add -DCMAKE_CXX_COMPILER=clang++ "
+      "(this is ${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION})")
+  endif()
+  set(DETDIFF_SANITIZERS address,undefined)
+  target_compile_options(detdiff_build_flags INTERFACE -fsanitize=fuzzer-no-link)
+endif()
+if(DETDIFF_SANITIZERS)
+  target_compile_options(detdiff_build_flags INTERFACE
+    -fsanitize=${DETDIFF_SANITIZERS} -fno-sanitize-recover=all -fno-omit-frame-pointer -O1)
+  target_link_options(detdiff_build_flags INTERFACE -fsanitize=${DETDIFF_SANITIZERS})
+endif()
+
+# Applies the flags to one of our targets.
+function(detdiff_configure_target target)
+  set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF)
+  target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:detdiff_build_flags>)
+endfunction()
