@@ -187,11 +187,19 @@ std::string spell(const IterationSpan& span) {
 }
 
 void Driver::collect_notices() {
+  // What both runs say alike is said once.
+  const auto add = [this](const Notice& one) {
+    auto& all = m_comparison.notices;
+    const bool known = std::any_of(all.begin(), all.end(), [&one](const Notice& other) {
+      return other.code == one.code && other.text == one.text;
+    });
+    if (!known) all.push_back(one);
+  };
   for (const Run* run : {&m_a, &m_b}) {
-    for (const Notice& one : run->info().notices) m_comparison.notices.push_back(one);
+    for (const Notice& one : run->info().notices) add(one);
   }
   for (const RankResult& rank : m_comparison.ranks) {
-    for (const Notice& one : rank.notices) m_comparison.notices.push_back(one);
+    for (const Notice& one : rank.notices) add(one);
   }
   // Ranks of one run are alike: the first that shows something speaks for all.
   bool window = false;

@@ -118,12 +118,13 @@ Cursor::Scope Cursor::place(const Record& record) {
     m_visit.clear();
     m_iteration = *iteration;
     if (m_segment_start == preamble || restart) m_segment_start = *iteration;
-    extend(m_span, *iteration);
+    m_superseded = m_plan != nullptr && m_plan->superseded(m_segment, *iteration);
+    if (!m_superseded) extend(m_span, *iteration);
   }
   // Where a segment was appended, the log's own occurrence counts the earlier ones too.
   m_occurrence =
       m_segment == 0 ? record.site.occurrence : m_visit[record.keys.identity]++;
-  if (m_plan != nullptr && m_plan->superseded(m_segment, m_iteration)) return Scope::out;
+  if (m_superseded) return Scope::out;
   return filtered(record) ? Scope::out : Scope::in;
 }
 

@@ -89,6 +89,7 @@ class Cursor {
   std::int64_t m_segment_start = preamble;
   std::uint32_t m_occurrence = 0;
   std::size_t m_segment = 0;
+  bool m_superseded = false;  ///< the iteration at hand was rolled back later
   bool m_restarted = false;
   bool m_ended = false;
   std::uint64_t m_records = 0;

@@ -61,6 +61,7 @@ class RankComparer {
   const RankTask& m_task;
   const Options& m_options;
   RankResult m_result;
+  Plan m_plans[2];  // of A and B, once a restart was seen
   std::unique_ptr<Stream> m_stream_a, m_stream_b, m_aux_a, m_aux_b, m_context_stream;
   std::unique_ptr<Cursor> m_a, m_b;
   std::optional<Place> m_last_match;
@@ -84,7 +85,6 @@ Result<RankResult> RankComparer::run() {
   auto walked = walk(nullptr, nullptr);
   if (!walked) return std::move(walked).error();
   if (!*walked) {
-    std::optional<Plan> plans[2];
     const std::pair<const Run*, std::size_t> sides[2] = {{m_task.a, m_task.index_a},
                                                          {m_task.b, m_task.index_b}};
     for (int side = 0; side < 2; ++side) {
@@ -92,13 +92,13 @@ Result<RankResult> RankComparer::run() {
       if (!stream) return std::move(stream).error();
       auto plan = make_plan(**stream);
       if (!plan) return std::move(plan).error();
-      plans[side] = std::move(*plan);
+      m_plans[side] = std::move(*plan);
     }
     m_result = {};
     m_last_match.reset();
     m_start_a.reset();
     m_start_b.reset();
-    walked = walk(&*plans[0], &*plans[1]);
+    walked = walk(&m_plans[0], &m_plans[1]);
     if (!walked) return std::move(walked).error();
   }
   finish();

@@ -21,14 +21,16 @@ TEST_CASE("A trace record carries every field of the model", "[trace]") {
   Feed feed;
   const Record record = feed.record(
       R"({"kind":"call","sequence":17,"iteration":3,"microbatch":1,"phase":"forward",)"
-      R"("module":"decoder.layers.0.mlp","operation":"aten.mm.default","kernel":"gemm","name":"mm",)"
-      R"("occurrence":2,"group":"tp","recompute":true,"inputs":[{"tensor":"self",)"
+      R"("module":"decoder.layers.0.mlp","operation":"aten.mm.default","kernel":"gemm",)"
+      R"("name":"mm","occurrence":2,"group":"tp","recompute":true,"inputs":[{"tensor":"self",)"
       R"("dtype":"torch.bfloat16","shape":[8,16],"digests":{"crc32":"0123abCD",)"
-      R"("xor64-f64":"00000000000000ff"},"flags":["view","in_place","uninitialised","asynchronous"]},)"
-      R"({}],"outputs":[{"value":1.50,"digits":5,"stats":{"mean":-0.0,"max":"inf","min":"-inf",)"
-      R"("l2":"nan","n":7}},{"digests":[{"kind":"crc32","hex":"00000001","scope":18446744073709551615,)"
-      R"("sampled":true},{"hex":"00000002","kind":"crc32"}]}],)"
-      R"("attributes":{"b":{"y":1.0,"x":[ ]},"a":null},"notes":{"caller":"train.py:12"},"later":[1]})");
+      R"("xor64-f64":"00000000000000ff"},)"
+      R"("flags":["view","in_place","uninitialised","asynchronous"]},{}],"outputs":[)"
+      R"({"value":1.50,"digits":5,)"
+      R"("stats":{"mean":-0.0,"max":"inf","min":"-inf","l2":"nan","n":7}},{"digests":[)"
+      R"({"kind":"crc32","hex":"00000001","scope":18446744073709551615,"sampled":true},)"
+      R"({"hex":"00000002","kind":"crc32"}]}],"attributes":{"b":{"y":1.0,"x":[ ]},"a":null},)"
+      R"("notes":{"caller":"train.py:12"},"later":[1]})");
   CHECK(record.kind == RecordKind::call);
   CHECK(record.site.rank == 3U);
   CHECK(record.site.iteration == 3);
@@ -88,8 +90,9 @@ TEST_CASE("Absent, null and empty are told apart", "[trace]") {
   CHECK_FALSE(feed.parser().ordered());
   CHECK(feed.record(R"({"kind":"call","name":"x","inputs":[]})").inputs_recorded);
   const Record nulls = feed.record(
-      R"({"kind":"call","name":"x","sequence":null,"iteration":null,"microbatch":null,"phase":null,)"
-      R"("module":null,"operation":null,"kernel":null,"tensor":null,"occurrence":null,"group":null,)"
+      R"({"kind":"call","name":"x","sequence":null,"iteration":null,"microbatch":null,)"
+      R"("phase":null,"module":null,"operation":null,"kernel":null,"tensor":null,)"
+      R"("occurrence":null,"group":null,)"
       R"("recompute":null,"inputs":null,"outputs":[{"tensor":null,"dtype":null,"shape":null,)"
       R"("digests":null,"stats":null,"value":null,"digits":null,"flags":null}],"attributes":null,)"
       R"("notes":null,"end":null,"detdiff_trace":null})");
@@ -118,8 +121,9 @@ TEST_CASE("A record without a name is named by its site", "[trace]") {
 TEST_CASE("Spans cover what changes between iterations", "[trace]") {
   Feed feed;
   const std::string text =
-      R"({"outputs":[{},{"value":-1.5e3,"stats":{"a":1,"b":"nan","c":2.5},"digests":{"crc32":"0a0b0c0d"}}],)"
-      R"("inputs":[{"value":7,"stats":{"a":1},"digests":[{"kind":"md5","hex":"00112233445566778899aabbccddeeff"},)"
+      R"({"outputs":[{},{"value":-1.5e3,"stats":{"a":1,"b":"nan","c":2.5},)"
+      R"("digests":{"crc32":"0a0b0c0d"}}],"inputs":[{"value":7,"stats":{"a":1},"digests":[)"
+      R"({"kind":"md5","hex":"00112233445566778899aabbccddeeff"},)"
       R"({"kind":"crc32","hex":"\u0030aaaaaaa"}]}],"sequence":12,"iteration":345,"microbatch":6,)"
       R"("occurrence":8,"kind":"call","name":"x"})";
   feed.record(text);

@@ -71,8 +71,9 @@ class RandomRecords {
 
   /// Valid UTF-8 of up to 24 characters, more rarely long; none of it is spared.
   std::string text() {
-    constexpr std::array<std::string_view, 14> odd{
-        "\"", "\\", "/", "\n", "\x01", "\x1f", "\x7f", "é", "€", "😀", "\xef\xbf\xbf", " ", "{", "%"};
+    constexpr std::array<std::string_view, 14> odd{"\"",           "\\",   "/", "\n", "\x01",
+                                                   "\x1f",         "\x7f", "é", "€",  "😀",
+                                                   "\xef\xbf\xbf", " ",    "{", "%"};
     std::string out;
     const std::size_t size = once_in(200) ? 2000 : below(24);
     for (std::size_t i = 0; i < size; ++i) {
@@ -89,12 +90,18 @@ class RandomRecords {
 
   double number() {
     switch (below(8)) {
-      case 0: return std::numeric_limits<double>::quiet_NaN();
-      case 1: return once_in(2) ? HUGE_VAL : -HUGE_VAL;
-      case 2: return once_in(2) ? 0.0 : -0.0;
-      case 3: return static_cast<double>(below(1000));
-      case 4: return std::numeric_limits<double>::denorm_min();
-      default: return std::bit_cast<double>(m_random());
+      case 0:
+        return std::numeric_limits<double>::quiet_NaN();
+      case 1:
+        return once_in(2) ? HUGE_VAL : -HUGE_VAL;
+      case 2:
+        return once_in(2) ? 0.0 : -0.0;
+      case 3:
+        return static_cast<double>(below(1000));
+      case 4:
+        return std::numeric_limits<double>::denorm_min();
+      default:
+        return std::bit_cast<double>(m_random());
     }
   }
 
@@ -147,7 +154,13 @@ class RandomRecords {
   /// Sorted, with values in canonical form.
   std::vector<Attribute> attributes() {
     constexpr std::array<std::string_view, 8> values{
-        "null", "true", "-7", "1.5", R"("é\n\u0000\"")", "[]", R"([1,{"a":{}},"x"])",
+        "null",
+        "true",
+        "-7",
+        "1.5",
+        R"("é\n\u0000\"")",
+        "[]",
+        R"([1,{"a":{}},"x"])",
         R"({"a":18446744073709551615,"b":[null,false]})"};
     std::set<std::string> names;
     for (std::size_t i = below(4); i != 0; --i) names.insert(text());
