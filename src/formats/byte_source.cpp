@@ -48,7 +48,7 @@ class LimitedStream : public ByteStream {
     const std::uint64_t left = m_limit - m_position;
     if (left == 0) {
       char probe = 0;
-      const Result<std::size_t> more = m_inner->read(std::span(&probe, 1));
+      Result<std::size_t> more = m_inner->read(std::span(&probe, 1));
       if (!more || *more == 0) return more;
       m_exceeded = true;
       return exceeded();
@@ -184,7 +184,7 @@ std::shared_ptr<ByteSource> memory_source(std::string name, std::string bytes,
   identity.size = bytes.size();
   const auto shared = std::make_shared<const std::string>(std::move(bytes));
   return *ByteSource::create(
-      name, identity, limits, [shared]() -> Result<std::unique_ptr<ByteStream>> {
+      std::move(name), identity, limits, [shared]() -> Result<std::unique_ptr<ByteStream>> {
         return std::unique_ptr<ByteStream>(std::make_unique<MemoryStream>(shared));
       });
 }

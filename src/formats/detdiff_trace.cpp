@@ -231,7 +231,7 @@ Result<void> Parser::texts_of(Record& record) {
     return Error{Errc::damaged, "",
                  "expected a \"name\", \"module\", \"operation\", \"kernel\" or \"tensor\"", ""};
   }
-  if (member(name) == nullptr) site.name = std::move(implied);
+  if (site.name.empty()) site.name = std::move(implied);
   return {};
 }
 

@@ -116,7 +116,7 @@ Result<std::size_t> FileStream::read(std::span<char> out) {
   if (m_begin == m_end) {
     if (out.size() >= block_bytes) return fetch_or_end(out);
     m_buffer.resize(block_bytes);
-    const Result<std::size_t> got = fetch_or_end(m_buffer);
+    Result<std::size_t> got = fetch_or_end(m_buffer);
     if (!got || *got == 0) return got;
     m_begin = 0;
     m_end = *got;
@@ -220,7 +220,7 @@ Result<std::size_t> Spool::read_at(std::uint64_t offset, std::span<char> out) {
   std::vector<char> passed;
   while (offset > m_size && !m_ended) {
     passed.resize(block_bytes);
-    const Result<std::size_t> got = pull(std::span(passed).first(
+    Result<std::size_t> got = pull(std::span(passed).first(
         static_cast<std::size_t>(std::min<std::uint64_t>(block_bytes, offset - m_size))));
     if (!got) return got;
   }

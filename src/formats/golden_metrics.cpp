@@ -139,6 +139,7 @@ Result<std::unique_ptr<Run>> open_golden_metrics(const std::string& path, bool,
                                                  std::vector<InputFile> files, const OpenOptions&) {
   if (files.size() != 1) {
     std::vector<std::string> names;
+    names.reserve(files.size());
     for (const InputFile& file : files) names.push_back(file.relative);
     return Error{Errc::usage, path,
                  fmt::format("{} files of golden metrics, each of which is a run", files.size()),

@@ -258,7 +258,7 @@ void put_site(Line& line, const Site& site) {
   line.member_if("kernel", site.kernel);
   line.member_if("tensor", site.tensor);
   const std::string name = default_name(site);
-  if (site.name != name) line.member("name", site.name);
+  if (site.name != name) line.member_if("name", site.name);
   if (name.empty() && site.name.empty()) {
     line.problem("expected a record with a name, module, operation, kernel or tensor, got none");
   }

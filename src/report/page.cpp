@@ -24,7 +24,8 @@ void Page::gap() {
 }
 
 void Page::item(std::string_view label, std::string_view text) {
-  std::string out = "  " + styled(padded(label, k_label_width), label.empty() ? "" : "2");
+  const std::string spaces = padded(label, k_label_width).substr(label.size());
+  std::string out = "  " + styled(label, label.empty() ? "" : "2") + spaces;
   out += text;
   out.erase(out.find_last_not_of(' ') + 1);
   m_lines.push_back(std::move(out));

@@ -360,26 +360,6 @@ TEST_CASE("golden metrics are told from other JSON", "[golden_metrics]") {
   }
 }
 
-TEST_CASE("a run in memory is read like any other", "[memory_run]") {
-  const auto run = opened(open(metric(R"("1": 1, "2": 2, "3": 3)")));
-  CHECK_FALSE(run->open(1));
-  auto stream = *run->open(0);
-  auto other = *run->open(0);
-  CHECK(stream->last() == nullptr);
-  CHECK(stream->bytes_read() == 0);
-  CHECK((*stream->skip_equal(*other)).records == 0);
-  const Record* const first = *stream->next();
-  CHECK(stream->last() == first);
-  const Record third = **stream->read_at({0, 2});
-  CHECK(*third.site.iteration == 3);
-  CHECK(*stream->next() == nullptr);
-  CHECK(*stream->next() == nullptr);
-  CHECK(*(*stream->read_at({0, 1}))->site.iteration == 2);
-  CHECK(*(*stream->next())->site.iteration == 3);
-  CHECK(*(*other->next())->site.iteration == 1);
-  CHECK_FALSE(stream->read_at({0, 3}));
-}
-
 TEST_CASE("real golden pairs", "[golden_metrics]") {
   struct Case {
     std::string name;

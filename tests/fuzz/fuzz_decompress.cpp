@@ -12,8 +12,8 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace detdiff;
   ByteLimits limits;
-  limits.zstd_window_log = 20;
-  limits.max_bytes = std::uint64_t{1} << 20;
+  limits.zstd_window_log = 16;
+  limits.max_bytes = std::uint64_t{1} << 16;
   const auto source =
       memory_source("input", std::string(reinterpret_cast<const char*>(data), size), limits);
 

@@ -181,7 +181,7 @@ class RandomRecords {
       if (once_in(2)) *level = text();
     }
     site.name = once_in(2) ? trace::default_name(site) : text();
-    if (site.name.empty() && trace::default_name(site).empty()) site.name = "x";
+    if (site.name.empty()) site.name = trace::default_name(site) + "x";
     if (once_in(3)) site.occurrence = static_cast<std::uint32_t>(m_random());
     if (once_in(3)) record.group = text();
     record.recompute = once_in(4);
