@@ -95,8 +95,7 @@ int parse_failure(CLI::App& app, const CLI::ParseError& error, const Invocation&
     if (error.get_name() == "CallForVersion") {
       text = std::string(error.what()) + "\n";
     } else {
-      const auto chosen = app.get_subcommands();
-      text = chosen.empty() ? app.help() : chosen.front()->help();
+      text = app.help();
     }
     auto written = write_output("", text);
     if (written) return static_cast<int>(ExitCode::same);

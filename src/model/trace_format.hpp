@@ -22,8 +22,8 @@ inline constexpr int max_printed_digits = 100;
 /// Not part of a dtype: "torch.float32" is "float32".
 inline constexpr std::string_view dtype_prefix = "torch.";
 
-/// The name of a record that gives none, or an empty one: module and tensor joined by a dot if it has a tensor, else
-/// its operation, module or kernel, whichever is there first.
+/// The name of a record that gives none, or an empty one: module and tensor joined by a dot if it
+/// has a tensor, else its operation, module or kernel, whichever is there first.
 std::string default_name(const Site& site);
 
 }  // namespace detdiff::trace

@@ -78,10 +78,11 @@ class Line {
   }
 
   void real(double value) {
+    const std::string written = real_text(value);
     if (std::isfinite(value)) {
-      raw(canonical_number(fmt::format("{}", value)));
+      raw(written);
     } else {
-      text(std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf", "a statistic");
+      text(written, "a statistic");
     }
   }
 
@@ -373,6 +374,13 @@ Result<std::string> record_line(const Record& record, const std::vector<Attribut
   line.close('}');
   check_form(line, record);
   return std::move(line).finish();
+}
+
+std::string real_text(double value) {
+  if (std::isnan(value)) return "nan";
+  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+  // "{}" writes "-0", which as an integer has no sign.
+  return value == 0 && std::signbit(value) ? "-0.0" : canonical_number(fmt::format("{}", value));
 }
 
 std::string trailer_line(std::uint64_t records) {

@@ -19,6 +19,9 @@ Result<std::string> header_line(const TraceHeader& header);
 Result<std::string> record_line(const Record& record, const std::vector<Attribute>& notes,
                                 bool numbered);
 
+/// Canonical text of a number; "nan", "inf" or "-inf" where it is none.
+std::string real_text(double value);
+
 std::string trailer_line(std::uint64_t records);
 
 }  // namespace detdiff::trace

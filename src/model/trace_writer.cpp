@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cmath>
 #include <utility>
 
 #include "model/file_descriptor.hpp"
@@ -259,7 +258,7 @@ Result<void> TraceWriter::scalar(const Site& site, double value) {
   record.kind = RecordKind::scalar;
   record.site = site;
   record.outputs.emplace_back();
-  record.outputs[0].value = std::isnan(value) ? "nan" : canonical_number(fmt::format("{}", value));
+  record.outputs[0].value = trace::real_text(value);
   record.sequence = m_state->sequence ? *m_state->sequence + 1 : 0;
   return write(record);
 }

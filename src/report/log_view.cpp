@@ -99,9 +99,14 @@ Result<Json> scan_rank(const Run& run, std::size_t index, Scan& scan) {
   return out;
 }
 
+// A number or text as it is shown; empty for anything else.
+std::string shown(const Json& value) {
+  return value.is_number_integer() ? value.dump() : escape(text_of(value));
+}
+
 std::string or_dash(const Json& object, std::string_view key) {
-  const std::string text = text_of(object, key);
-  return text.empty() ? "-" : escape(text);
+  const std::string text = shown(field(object, key));
+  return text.empty() ? "-" : text;
 }
 
 std::string iterations_text(const Json& rank) {
@@ -166,7 +171,7 @@ std::string tensor_text(const Json& tensor) {
   std::string text = escape(text_of(tensor, "dtype"));
   if (const Json& shape = field(tensor, "shape"); shape.is_array()) {
     std::string extents;
-    for (const Json& extent : shape) extents += (extents.empty() ? "" : ", ") + text_of(extent);
+    for (const Json& extent : shape) extents += (extents.empty() ? "" : ", ") + shown(extent);
     text += fmt::format("[{}]", extents);
   }
   for (const Json& digest : list_of(tensor, "digests")) {
@@ -238,7 +243,7 @@ std::string log_text(const Json& summary, const TextOptions& options) {
   page.item("evidence", fmt::format("weakest {}; {}", text_of(evidence, "weakest"),
                                     pairs_text(field(evidence, "kinds"))));
   if (const std::string id = text_of(summary, "run_id"); !id.empty()) page.item("run id", escape(id));
-  if (const std::string world = text_of(summary, "world_size"); !world.empty()) {
+  if (const std::string world = shown(field(summary, "world_size")); !world.empty()) {
     page.item("world size", world);
   }
   const Json& environment = field(summary, "environment");
@@ -286,7 +291,7 @@ std::string records_text(const Json& found, const TextOptions& options) {
   for (const Json& record : list_of(found, "records")) {
     page.line(fmt::format("{} {}", text_of(record, "kind"), to_string(site_of(field(record, "site")))));
     page.item("at", fmt::format("{}:{}", escape(text_of(record, "file")),
-                                text_of(record, field(record, "line").is_null() ? "byte" : "line")));
+                                shown(field(record, field(record, "line").is_null() ? "byte" : "line"))));
     const Json& inputs = field(record, "inputs");
     if (inputs.is_array()) {
       for (const Json& tensor : inputs) page.item("input", tensor_text(tensor));
