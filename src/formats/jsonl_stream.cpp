@@ -78,6 +78,8 @@ class JsonlStream final : public Stream {
   bool m_begun = false;
   bool m_after_header = false;
   std::uint64_t m_records = 0;
+  std::uint64_t m_segment_begin = 0;  // records before the last header
+  bool m_jumped = false;              // read_at left records out: they cannot be counted
   bool m_finished = false;
   std::optional<Damage> m_damage;
 };
@@ -201,8 +203,17 @@ Result<Record*> JsonlStream::predicted(std::string_view line) {
 Result<Record*> JsonlStream::parsed(std::string_view line) {
   if (auto done = m_parser->parse(line, m_parsed); !done) return std::move(done).error();
   if (m_parsed.kind != ParsedLine::Kind::record) {
-    if (m_parsed.kind == ParsedLine::Kind::trailer) m_finished = true;
+    if (m_parsed.kind == ParsedLine::Kind::trailer) {
+      const std::uint64_t promised = m_parsed.record.sequence;
+      const std::uint64_t found = m_records - m_segment_begin;
+      if (!m_jumped && promised != found) {
+        return error_here(fmt::format("expected {} records before this trailer, got {}", promised, found),
+                          "records were lost or added after the run wrote them");
+      }
+      m_finished = true;
+    }
     if (m_parsed.kind == ParsedLine::Kind::header) {
+      m_segment_begin = m_records;
       m_finished = false;
       m_after_header = true;
       m_sequence.reset();
@@ -322,6 +333,7 @@ Result<const Record*> JsonlStream::read_at(const Position& position) {
   m_iteration.reset();
   m_sequence.reset();
   m_begun = false;
+  m_jumped = true;
   return next();
 }
 

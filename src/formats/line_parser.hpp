@@ -36,7 +36,9 @@ struct Span {
 struct ParsedLine {
   enum class Kind : std::uint8_t { record, header, trailer, ignored };
   Kind kind = Kind::ignored;
-  Record record;            ///< valid for kind record; site.rank may be left to the stream
+  /// Valid for kind record; site.rank may be left to the stream. Of a trailer only `sequence` counts:
+  /// how many records it says stand between the last header and it.
+  Record record;
   std::vector<Span> spans;  ///< in ascending order
   /// False: the format leaves counting equal sites to the reader, which then sets site.occurrence.
   /// True: two records of one site and occurrence in one visit of an iteration are an error.

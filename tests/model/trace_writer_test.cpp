@@ -100,6 +100,22 @@ TEST_CASE("A trace is written byte for byte", "[trace]") {
       "\n");
 }
 
+TEST_CASE("Scalars keep every bit", "[trace]") {
+  Collected to;
+  TraceWriter writer = writer_on(to);
+  Site site;
+  site.name = "s";
+  for (const double value : {0.0, -0.0, 1.0, 1e300, 5e-324, 0.1, -HUGE_VAL, 123456789012345680.0}) {
+    REQUIRE(writer.scalar(site, value).ok());
+  }
+  REQUIRE(writer.flush().ok());
+  std::string values;
+  for (std::size_t at = 0; (at = to.bytes.find("\"value\":", at)) != std::string::npos; ++at) {
+    values += to.bytes.substr(at + 8, to.bytes.find('}', at) - at - 8) + " ";
+  }
+  CHECK(values == "0 -0.0 1 1e+300 5e-324 0.1 \"-inf\" 1.2345678901234568e+17 ");
+}
+
 TEST_CASE("Same calls give the same bytes", "[trace]") {
   const std::uint64_t seed = test::random_seed();
   CAPTURE(seed);
