@@ -165,7 +165,7 @@ void RankComparer::skip() {
   m_result.evidence += skipped->evidence;
   m_a->skipped(skipped->records);
   m_b->skipped(skipped->records);
-  m_last_match->position = m_a->stream().last()->position;
+  m_last_match->position = skipped->last;
 }
 
 Result<void> RankComparer::pair(const Record& a, const Record& b, std::int64_t key) {

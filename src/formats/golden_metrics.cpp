@@ -154,7 +154,7 @@ Result<std::unique_ptr<Run>> open_golden_metrics(const std::string& path, bool,
 
   info.path = path;
   info.format = "golden-metrics";
-  info.title = "Megatron-LM golden metrics";
+  info.title = "Megatron-LM golden values (metrics per step)";
   info.metrics_only = true;
   RankInfo rank;
   rank.file = source.name();

@@ -36,7 +36,6 @@ class JsonlStream final : public Stream {
 
   Result<const Record*> next() override;
   Result<Skipped> skip_equal(Stream& other) override;
-  [[nodiscard]] const Record* last() const override { return m_last; }
   Result<const Record*> read_at(const Position& position) override;
   [[nodiscard]] std::optional<Damage> damage() const override { return m_damage; }
   [[nodiscard]] bool finished() const override { return m_finished; }
@@ -63,7 +62,6 @@ class JsonlStream final : public Stream {
     std::size_t last_line = 0;
     std::uint64_t lines = 0;
     bool ended = false;  ///< something differs, or has to be looked at more closely
-    LineTemplate* last = nullptr;
   };
   Result<EqualLines> skip_in_memory(JsonlStream& other, Skipped& skipped);
 
@@ -181,19 +179,22 @@ Result<void> JsonlStream::check_rank(Record& record) {
 }
 
 Result<Record*> JsonlStream::predicted(std::string_view line) {
-  LineTemplate* expected = m_memory.expected();
-  if (expected == nullptr || !expected->match(line)) return static_cast<Record*>(nullptr);
-  const auto iteration = expected->iteration();
+  LineMemory::Entry* entry = m_memory.expected();
+  if (entry == nullptr || entry->line == nullptr || !entry->line->match(line)) {
+    return static_cast<Record*>(nullptr);
+  }
+  LineTemplate& expected = *entry->line;
+  const auto iteration = expected.iteration();
   if (iteration && m_iteration != iteration) {
     if (m_memory.full()) return static_cast<Record*>(nullptr);
     visit(iteration);
   } else if (m_memory.expected_is_used()) {
     return static_cast<Record*>(nullptr);
   }
-  if (auto checked = check_sequence(expected->sequence()); !checked) return std::move(checked).error();
-  Record& record = expected->record();
-  expected->apply(line);
-  auto occurrence = count(m_memory.expected_key(), record, expected->occurrence_given());
+  if (auto checked = check_sequence(expected.sequence()); !checked) return std::move(checked).error();
+  Record& record = expected.record();
+  expected.apply(line);
+  auto occurrence = count(entry->key, record, entry->occurrence_given);
   if (!occurrence) return std::move(occurrence).error();
   record.site.occurrence = *occurrence;
   m_memory.accept();
@@ -252,18 +253,11 @@ Result<Skipped> JsonlStream::skip_equal(Stream& other) {
     auto equal = skip_in_memory(*that, skipped);
     if (!equal) return std::move(equal).error();
     if (equal->lines != 0) {
-      const std::string_view line = m_reader.ahead().substr(
-          equal->last_line, equal->bytes - equal->last_line - 1);
-      equal->last->match(without_cr(line));
-      equal->last->apply(without_cr(line));
       m_reader.skip(equal->bytes, equal->lines, equal->last_line);
       that->m_reader.skip(equal->bytes, equal->lines, equal->last_line);
-      Record& record = equal->last->record();
-      record.starts_segment = false;
+      skipped.last = {m_reader.number(), m_reader.byte()};
       m_records += equal->lines;
       that->m_records += equal->lines;
-      record.position = {m_reader.number(), m_reader.byte()};
-      m_last = &record;
       that->m_memory.lose_track();
     }
     if (equal->ended) return skipped;
@@ -288,37 +282,32 @@ Result<JsonlStream::EqualLines> JsonlStream::skip_in_memory(JsonlStream& other, 
     }
     result.ended = true;
     if (std::memcmp(mine.data() + result.bytes, theirs.data() + result.bytes, size) != 0) return result;
-    LineTemplate* expected = m_memory.expected();
+    LineMemory::Entry* expected = m_memory.expected();
     if (expected == nullptr || m_memory.expected_is_used()) return result;
-    if (!expected->match(without_cr(mine.substr(result.bytes, size - 1)))) return result;
-    if (expected->iteration() && expected->iteration() != m_iteration) return result;
+    const auto numbers = expected->outline.match(without_cr(mine.substr(result.bytes, size - 1)));
+    if (!numbers || (numbers->iteration && numbers->iteration != m_iteration)) return result;
     if (m_parser->ordered()) {
-      const std::uint64_t sequence = expected->sequence();
-      if ((m_sequence && sequence <= *m_sequence) ||
-          (other.m_sequence && sequence <= *other.m_sequence)) {
+      if ((m_sequence && numbers->sequence <= *m_sequence) ||
+          (other.m_sequence && numbers->sequence <= *other.m_sequence)) {
         return result;
       }
-      m_sequence = other.m_sequence = sequence;
+      m_sequence = other.m_sequence = numbers->sequence;
     }
-    const std::uint64_t key = m_memory.expected_key();
-    const std::uint32_t before = m_memory.count(key);
-    if (other.m_memory.count(key) != before) {
+    const std::uint32_t before = m_memory.count(expected->key);
+    if (other.m_memory.count(expected->key) != before) {
       return Error{Errc::damaged, fmt::format("{}:{}", other.m_reader.name(),
                                               other.m_reader.number() + result.lines + 1),
-                   fmt::format("this record is in the file twice: {}",
-                               to_string(expected->record().site)),
-                   "were two logs of one rank joined?"};
+                   "this record is in the file twice", "were two logs of one rank joined?"};
     }
-    if (!expected->occurrence_given()) expected->record().site.occurrence = before;
-    for (const auto& [strength, kind] : expected->evidence()) {
+    const SelfEvidence& evidence = m_memory.evidence(*expected);
+    for (const auto& [strength, kind] : evidence.tensors) {
       ++skipped.evidence.tensors;
       ++skipped.evidence.by_strength[static_cast<std::size_t>(strength)];
       if (kind >= 0) ++skipped.evidence.by_kind[static_cast<std::size_t>(kind)];
     }
-    skipped.evidence.ignored += expected->ignored();
+    skipped.evidence.ignored += evidence.ignored;
     ++skipped.records;
     m_memory.accept();
-    result.last = expected;
     result.last_line = result.bytes;
     result.bytes += size;
     ++result.lines;

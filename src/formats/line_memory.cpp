@@ -1,15 +1,16 @@
 #include "formats/line_memory.hpp"
 
+#include <algorithm>
+
 namespace detdiff::formats {
 
 LineMemory::LineMemory() : m_slots(1024) {}
 
-LineTemplate& LineMemory::accept() {
+void LineMemory::accept() {
   Entry& entry = m_entries[m_next];
   entry.visit = m_visit;
   m_last = m_next;
   m_next = entry.follower;
-  return entry.line;
 }
 
 LineTemplate* LineMemory::learn(std::uint64_t key, std::string_view line, ParsedLine& parsed) {
@@ -17,34 +18,63 @@ LineTemplate* LineMemory::learn(std::uint64_t key, std::string_view line, Parsed
   std::uint32_t found = none;
   if (place != nullptr) {
     for (std::uint32_t i = place->first; i != none; i = m_entries[i].same_key) {
-      if (m_entries[i].visit != m_visit && m_entries[i].line.match(line)) {
+      if (m_entries[i].visit != m_visit && m_entries[i].outline.match(line)) {
         found = i;
         break;
       }
     }
   }
-  if (found == none) {
-    if (place == nullptr || m_bytes > max_bytes) {
+  if (found != none) {
+    LineTemplate* known = m_entries[found].line.get();
+    if (known != nullptr && known->match(line)) known->apply(line);
+  } else {
+    const auto outline = LineOutline::make(line, parsed.spans);
+    if (place == nullptr || !outline || m_entries.size() >= max_entries) {
       lose_track();
       return nullptr;
     }
     found = static_cast<std::uint32_t>(m_entries.size());
-    m_entries.push_back({LineTemplate(line, parsed), key, m_visit, none, place->first});
+    Entry& entry = m_entries.emplace_back();
+    entry.outline = *outline;
+    entry.key = key;
+    entry.same_key = place->first;
+    entry.evidence = intern_evidence(parsed.record);
+    entry.occurrence_given = parsed.occurrence_given;
+    if (m_bytes <= max_bytes) {
+      entry.line = std::make_unique<LineTemplate>(line, parsed);
+      m_bytes += entry.line->footprint();
+    }
     place->first = found;
-    m_bytes += m_entries.back().line.footprint();
-  } else {
-    m_entries[found].line.apply(line);
   }
   m_entries[found].visit = m_visit;
   if (m_last != none) m_entries[m_last].follower = found;
   m_last = found;
   m_next = m_entries[found].follower;
-  return &m_entries[found].line;
+  return m_entries[found].line.get();
+}
+
+std::uint16_t LineMemory::intern_evidence(const Record& record) {
+  SelfEvidence evidence;
+  const auto add = [&evidence](const std::vector<Fingerprint>& tensors) {
+    for (const auto& tensor : tensors) {
+      const FingerprintMatch self = match(tensor, tensor);
+      if (self.outcome == FingerprintMatch::Outcome::ignored) {
+        ++evidence.ignored;
+      } else {
+        evidence.tensors.emplace_back(self.evidence, self.kind ? static_cast<int>(*self.kind) : -1);
+      }
+    }
+  };
+  add(record.outputs);
+  if (record.inputs_recorded) add(record.inputs);
+  const auto known = std::find(m_evidence.begin(), m_evidence.end(), evidence);
+  if (known != m_evidence.end()) return static_cast<std::uint16_t>(known - m_evidence.begin());
+  m_evidence.push_back(std::move(evidence));
+  return static_cast<std::uint16_t>(m_evidence.size() - 1);
 }
 
 void LineMemory::begin_visit() {
   ++m_visit;
-  // Names that change with every iteration would fill the memory for good: start afresh.
   if (full()) clear();
 }
 
@@ -65,7 +95,7 @@ LineMemory::Slot* LineMemory::slot(std::uint64_t key) {
     if (m_slots[at].key == key) return &m_slots[at];
     at = (at + 1) & mask;
   }
-  if (m_used >= max_keys) return nullptr;
+  if (m_used >= max_entries) return nullptr;
   if ((m_used + 1) * 2 > m_slots.size()) {
     grow();
     return slot(key);
@@ -89,6 +119,7 @@ void LineMemory::grow() {
 
 void LineMemory::clear() {
   m_entries.clear();
+  m_evidence.clear();
   m_slots.assign(1024, Slot{});
   m_used = 0;
   m_bytes = 0;

@@ -3,27 +3,17 @@
 #include <array>
 #include <charconv>
 #include <cstring>
-#include <limits>
+
+#include "formats/line_outline.hpp"
 
 namespace detdiff::formats {
 namespace {
 
-// Both loops are written without branches or tables, so that compilers turn them into vector code:
-// they run over 64 digits of every line.
+// Without branches or tables, so that compilers turn the loops into vector code.
 std::uint8_t nibble(char c) {
   const auto digit = static_cast<std::uint8_t>(c - '0');
   const auto letter = static_cast<std::uint8_t>(c - 'a' + 10);
   return digit <= 9 ? digit : letter;
-}
-
-bool all_hex(const char* text, std::size_t size) {
-  std::uint8_t bad = 0;
-  for (std::size_t i = 0; i < size; ++i) {
-    const auto digit = static_cast<std::uint8_t>(text[i] - '0');
-    const auto letter = static_cast<std::uint8_t>(text[i] - 'a');
-    bad |= static_cast<std::uint8_t>((digit > 9) & (letter > 5));
-  }
-  return bad == 0;
 }
 
 void decode_hex(const char* text, std::size_t bytes, std::uint8_t* out) {
@@ -33,36 +23,6 @@ void decode_hex(const char* text, std::size_t bytes, std::uint8_t* out) {
     out[i] = static_cast<std::uint8_t>(nibbles[2 * i] << 4 | nibbles[2 * i + 1]);
   }
 }
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-// The end of a JSON number that begins at `at`, or `at` if there is none.
-std::size_t number_end(std::string_view line, std::size_t at) {
-  std::size_t i = at;
-  const auto digits = [&] {
-    const std::size_t first = i;
-    while (i < line.size() && is_digit(line[i])) ++i;
-    return i - first;
-  };
-  if (i < line.size() && line[i] == '-') ++i;
-  const std::size_t first = i;
-  const std::size_t whole = digits();
-  if (whole == 0 || (whole > 1 && line[first] == '0') || whole > 18) return at;
-  if (i < line.size() && line[i] == '.') {
-    ++i;
-    if (digits() == 0) return at;
-  }
-  if (i < line.size() && (line[i] == 'e' || line[i] == 'E')) {
-    ++i;
-    if (i < line.size() && (line[i] == '+' || line[i] == '-')) ++i;
-    // Two digits of exponent cannot overflow a double; the parser judges the rest.
-    const std::size_t exponent = digits();
-    if (exponent == 0 || exponent > 2) return at;
-  }
-  return i;
-}
-
-bool is_digest(Span::Role role) { return role == Span::Role::digest || role == Span::Role::in_digest; }
 
 }  // namespace
 
@@ -75,18 +35,6 @@ LineTemplate::LineTemplate(std::string_view line, ParsedLine& parsed)
   for (std::size_t i = 0; i < m_spans.size(); ++i) m_found[i] = {m_spans[i].begin, m_spans[i].end};
   m_iteration = m_record.site.iteration.value_or(0);
   m_sequence = m_record.sequence;
-  const auto add = [this](const std::vector<Fingerprint>& tensors) {
-    for (const auto& tensor : tensors) {
-      const FingerprintMatch self = detdiff::match(tensor, tensor);
-      if (self.outcome == FingerprintMatch::Outcome::ignored) {
-        ++m_ignored;
-      } else {
-        m_evidence.emplace_back(self.evidence, self.kind ? static_cast<int>(*self.kind) : -1);
-      }
-    }
-  };
-  add(m_record.outputs);
-  if (m_record.inputs_recorded) add(m_record.inputs);
 }
 
 bool LineTemplate::match(std::string_view line) {
@@ -102,26 +50,11 @@ bool LineTemplate::match(std::string_view line) {
     at += size;
     literal = span.end;
     const std::size_t begin = at;
-    if (is_digest(span.role)) {
-      const std::size_t length = span.end - span.begin;
-      if (line.size() - at < length || !all_hex(line.data() + at, length)) return false;
-      at += length;
-    } else if (span.role == Span::Role::iteration || span.role == Span::Role::sequence) {
-      std::uint64_t number = 0;
-      while (at < line.size() && is_digit(line[at])) {
-        number = number * 10 + static_cast<std::uint64_t>(line[at] - '0');
-        ++at;
-      }
-      if (at == begin || at - begin > 18 || (line[begin] == '0' && at - begin > 1)) return false;
-      if (span.role == Span::Role::iteration) {
-        m_iteration = static_cast<std::int64_t>(number);
-      } else {
-        m_sequence = number;
-      }
-    } else {
-      at = number_end(line, begin);
-      if (at == begin) return false;
-    }
+    const SpanText text = read_span(line, begin, span.role, span.end - span.begin);
+    if (text.end == begin) return false;
+    if (span.role == Span::Role::iteration) m_iteration = static_cast<std::int64_t>(text.number);
+    if (span.role == Span::Role::sequence) m_sequence = text.number;
+    at = text.end;
     m_found[i] = {static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(at)};
   }
   const std::size_t rest = m_text.size() - literal;

@@ -31,9 +31,6 @@ class LineTemplate {
     return m_record.site.iteration ? std::optional(m_iteration) : std::nullopt;
   }
   [[nodiscard]] std::uint64_t sequence() const { return m_sequence; }
-  /// What a comparison with an equal record rests on.
-  [[nodiscard]] const std::vector<std::pair<Evidence, int>>& evidence() const { return m_evidence; }
-  [[nodiscard]] std::uint64_t ignored() const { return m_ignored; }
   [[nodiscard]] bool occurrence_given() const { return m_occurrence_given; }
   /// Rough size in memory, in bytes.
   [[nodiscard]] std::size_t footprint() const;
@@ -49,8 +46,6 @@ class LineTemplate {
   Record m_record;
   std::int64_t m_iteration = 0;
   std::uint64_t m_sequence = 0;
-  std::vector<std::pair<Evidence, int>> m_evidence;  ///< strength, digest kind or -1
-  std::uint64_t m_ignored = 0;
   bool m_occurrence_given;
 };
 

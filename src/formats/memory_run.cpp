@@ -13,14 +13,12 @@ class MemoryStream final : public Stream {
       : m_records(std::move(records)), m_file(std::move(file)), m_bytes(bytes) {}
 
   Result<const Record*> next() override {
-    m_last = m_next < m_records->size() ? &(*m_records)[m_next++] : nullptr;
-    return m_last;
+    const Record* record = m_next < m_records->size() ? &(*m_records)[m_next++] : nullptr;
+    return record;
   }
 
   /// Nothing: the records are in memory already, comparing them is as cheap.
   Result<Skipped> skip_equal(Stream&) override { return Skipped{}; }
-
-  [[nodiscard]] const Record* last() const override { return m_last; }
 
   Result<const Record*> read_at(const Position& position) override {
     if (position.byte >= m_records->size()) {
@@ -48,7 +46,6 @@ class MemoryStream final : public Stream {
   std::string m_file;
   std::uint64_t m_bytes;
   std::size_t m_next = 0;
-  const Record* m_last = nullptr;
 };
 
 }  // namespace

@@ -29,6 +29,7 @@ struct Damage {
 struct Skipped {
   std::uint64_t records = 0;
   EvidenceCounts evidence;
+  Position last;  ///< of the last one skipped, in the stream that was asked
 };
 
 /// The ordered records of one rank. Reading is sequential; not thread-safe.
@@ -44,12 +45,9 @@ class Stream {
   virtual Result<const Record*> next() = 0;
 
   /// Skips records that are byte for byte the same in `other` and lie in the same iteration as the
-  /// record that both returned last. Both streams then stand where the first other record begins;
-  /// `last()` of this stream is the last one skipped. A stream that cannot tell skips nothing.
+  /// record that both returned last. Both streams then stand where the first other record begins.
+  /// A stream that cannot tell skips nothing.
   virtual Result<Skipped> skip_equal(Stream& other) = 0;
-
-  /// The record last read or skipped; nullptr before the first.
-  [[nodiscard]] virtual const Record* last() const = 0;
 
   /// Jumps to the record that begins at `position` (as a record of this stream said); the order
   /// checks of the format are suspended from there on. Used to fetch the records of findings.
