@@ -16,7 +16,6 @@ std::string_view to_string(Level level);
 
 /// The semantic address of a record. Empty text and nullopt mean "not recorded".
 struct Site {
-  std::optional<std::uint32_t> rank;
   std::optional<std::int64_t> iteration;
   std::optional<std::int64_t> microbatch;
   std::string phase;
@@ -25,6 +24,7 @@ struct Site {
   std::string kernel;
   std::string tensor;
   std::uint32_t occurrence = 0;  ///< how often the same site was seen before in the iteration
+  std::optional<std::uint32_t> rank;
   std::string name;              ///< the record's own name, as its log spells it
 
   /// Orders by iteration, microbatch, phase, module, operation, kernel, tensor, occurrence, then rank

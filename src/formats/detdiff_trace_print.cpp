@@ -142,7 +142,7 @@ Result<void> PrintReader::texts(Fingerprint& out) {
     if (!text) return std::move(text).error();
     *target = *text;
   }
-  if (out.dtype.starts_with(trace::dtype_prefix)) out.dtype.erase(0, trace::dtype_prefix.size());
+  while (out.dtype.starts_with(trace::dtype_prefix)) out.dtype.erase(0, trace::dtype_prefix.size());
   return {};
 }
 

@@ -125,6 +125,12 @@ Result<const Record*> JsonlStream::next() {
       if (error.where.empty()) {
         error.where = fmt::format("{}:{}", m_reader.name(), m_reader.number());
       }
+      if (error.hint.empty()) {
+        error.hint = error.code == Errc::damaged
+                         ? "what was written in the middle of a log is not read around: copy the file again, "
+                           "or cut it before this line"
+                         : "detdiff help formats says what is read";
+      }
       return error;
     }
     if (*record == nullptr) continue;

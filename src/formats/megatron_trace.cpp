@@ -270,8 +270,9 @@ Result<void> Parser::values_of(std::string_view text, Fingerprint& print, Parsed
   }
   if (*observed == is_metadata || *exact != is_full) {
     return Error{Errc::damaged, "",
-                 fmt::format("value_observed {} and exact_value_certificate {} contradict mode {}",
-                             *observed, *exact, text),
+                 fmt::format("expected value_observed {} and exact_value_certificate {} in mode {}, got {} "
+                             "and {}",
+                             !is_metadata, is_full, text, *observed, *exact),
                  ""};
   }
   const std::array<std::pair<TensorKey, bool>, 4> allowed{

@@ -182,7 +182,8 @@ FingerprintMatch match(const Fingerprint& a, const Fingerprint& b) {
     for (const auto& x : a.statistics) {
       for (const auto& y : b.statistics) {
         if (x.name != y.name) continue;
-        raise(result, Evidence::statistics, std::nullopt);
+        // Both finite says next to nothing; one finite and one not says everything.
+        if (x.name != "all_finite") raise(result, Evidence::statistics, std::nullopt);
         if (!same_number(x.value, y.value)) differ = true;
       }
     }

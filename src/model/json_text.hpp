@@ -17,7 +17,7 @@ void append_json_string(std::string& out, std::string_view text);
 
 /// True if `text` is one JSON value in the canonical form of an Attribute: no whitespace, keys
 /// unique and sorted by their bytes, numbers as canonical_number writes them and finite, strings as
-/// append_json_string writes them, at most 1000 levels.
+/// append_json_string writes them, at most 1022 levels.
 bool is_canonical_json(std::string_view text);
 
 }  // namespace detdiff

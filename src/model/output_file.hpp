@@ -38,7 +38,8 @@ class OutputFile {
   /// Hands everything written so far to the system (for progress on a pipe).
   Result<void> flush();
 
-  /// Flushes, syncs, closes and renames, each checked. Once only; a later call is Errc::usage.
+  /// Flushes, syncs, closes and renames, each checked; then syncs the folder where the system can.
+  /// Once only; a later call is Errc::usage.
   Result<void> commit();
 
  private:

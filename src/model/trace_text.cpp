@@ -202,7 +202,7 @@ void put_fingerprint(Line& line, const Fingerprint& print) {
   line.open('{');
   line.member_if("tensor", print.tensor);
   std::string_view dtype = print.dtype;
-  if (dtype.starts_with(dtype_prefix)) dtype.remove_prefix(dtype_prefix.size());
+  while (dtype.starts_with(dtype_prefix)) dtype.remove_prefix(dtype_prefix.size());
   line.member_if("dtype", dtype);
   if (print.has_shape) {
     if (print.shape.size() > max_dimensions) line.problem("too many dimensions in one shape");

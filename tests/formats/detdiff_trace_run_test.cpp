@@ -163,7 +163,7 @@ TEST_CASE("Headers that cannot be read say why", "[trace]") {
       {R"({"detdiff_trace":1,"run_id":7})",
        {Errc::damaged, R"(expected a string in "run_id", got 7)"}},
       {R"({"detdiff_trace":1,"rank":0,"rank":1})",
-       {Errc::damaged, R"(duplicate key "rank" in an object, second one at byte 38)"}},
+       {Errc::damaged, R"(duplicate key "rank" in an object, second one at byte 36)"}},
       {R"({"detdiff_trace":1,"rank":)",
        {Errc::damaged, "expected a value at byte 27, found the end of the line"}},
   };

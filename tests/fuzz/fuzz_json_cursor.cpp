@@ -130,7 +130,7 @@ std::uint32_t require_same(JsonLine& line, std::uint32_t index, std::uint32_t de
 void require_canonical(JsonLine& line) {
   const std::string canonical = canonical_json(line, 0);
   const bool deep = std::any_of(line.nodes().begin(), line.nodes().end(),
-                                [](const JsonLine::Node& node) { return node.depth > 1000; });
+                                [](const JsonLine::Node& node) { return node.depth >= 1022; });
   require(deep || detdiff::is_canonical_json(canonical), "not canonical");
   const std::string padded = canonical + std::string(simdjson::SIMDJSON_PADDING, ' ');
   JsonLine again;

@@ -91,8 +91,8 @@ TEST_CASE("Canonical JSON is told from other JSON and from none", "[json]") {
   const auto nested = [](std::size_t levels) {
     return std::string(levels, '[') + std::string(levels, ']');
   };
-  CHECK(is_canonical_json(nested(1000)));
-  CHECK_FALSE(is_canonical_json(nested(1002)));
+  CHECK(is_canonical_json(nested(1022)));
+  CHECK_FALSE(is_canonical_json(nested(1023)));
   CHECK_FALSE(is_canonical_json(std::string(1'000'000, '[')));
 }
 
