@@ -121,6 +121,7 @@ struct FingerprintMatch {
   Outcome outcome = Outcome::equal;
   Evidence evidence = Evidence::none;  ///< strongest kind both sides share
   std::optional<DigestKind> kind;      ///< the digest kind that gave `evidence`, if a digest did
+  int printed_digits = 0;              ///< of the coarser side, if rounded values were compared
 };
 
 /// Compares dtype, shape, then every common digest, statistic and scalar; any that differs decides.

@@ -79,6 +79,11 @@ struct EvidenceCounts {
   std::array<std::uint64_t, evidence_count> by_strength{};
   std::array<std::uint64_t, digest_kind_count> by_kind{};
 
+  int printed_digits = 0;  ///< fewest digits that a rounded value was printed with, 0 if none was
+
+  void note_digits(int digits) {
+    if (digits != 0 && (printed_digits == 0 || digits < printed_digits)) printed_digits = digits;
+  }
   EvidenceCounts& operator+=(const EvidenceCounts& other);
   /// The weakest strength that any comparison rested on; Evidence::none if nothing was compared.
   [[nodiscard]] Evidence weakest() const;

@@ -180,7 +180,12 @@ int run_app(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return parse_failure(app, error, invocation);
   }
-  auto code = invocation.run();
+  Result<ExitCode> code = ExitCode::trouble;
+  try {
+    code = invocation.run();
+  } catch (const std::bad_alloc&) {
+    code = Error{Errc::limit, "", "out of memory", "compare fewer ranks at once: --jobs 1"};
+  }
   if (interrupt_requested()) return static_cast<int>(ExitCode::interrupted);
   if (code) return status(*code, invocation);
   if (code.error().code == Errc::interrupted) return static_cast<int>(ExitCode::interrupted);

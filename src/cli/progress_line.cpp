@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <system_error>
 
 namespace detdiff::cli {
 namespace {
@@ -27,7 +28,11 @@ ProgressLine::ProgressLine(report::When when, const Run& a, const Run& b)
   for (const Run* run : {&a, &b}) {
     for (const RankInfo& rank : run->info().ranks) m_counters.bytes_total += rank.bytes;
   }
-  m_thread = std::thread([this] { draw_until_done(); });
+  try {
+    m_thread = std::thread([this] { draw_until_done(); });
+  } catch (const std::system_error&) {
+    m_shown = false;  // no thread to be had: work without showing it
+  }
 }
 
 void ProgressLine::finish() {

@@ -213,21 +213,41 @@ class Aligner {
   Pairs m_pairs;
 };
 
-// Pairs what is left in one gap by identity (another layout), in order.
+std::vector<Entry> by_identity(const std::vector<Entry>& entries, Range range) {
+  std::vector<Entry> list(entries.begin() + static_cast<std::ptrdiff_t>(range.begin),
+                          entries.begin() + static_cast<std::ptrdiff_t>(range.end));
+  for (Entry& entry : list) entry.token = entry.identity;
+  return list;
+}
+
+// What one side alone has between two pairs; the same order whichever run is called A.
+void add_unpaired(const std::vector<Entry>& a, const std::vector<Entry>& b, Range in_a, Range in_b,
+                  std::vector<Step>& steps) {
+  const bool a_first = in_a.size() == 0 || in_b.size() == 0 ||
+                       a[in_a.begin].identity < b[in_b.begin].identity;
+  const auto add_a = [&] {
+    for (std::size_t i = in_a.begin; i < in_a.end; ++i) steps.push_back({i, Step::none});
+  };
+  if (a_first) add_a();
+  for (std::size_t j = in_b.begin; j < in_b.end; ++j) steps.push_back({Step::none, j});
+  if (!a_first) add_a();
+}
+
+// Pairs what is left in one gap by identity: the same record with another layout.
 void fill_gap(const std::vector<Entry>& a, const std::vector<Entry>& b, Range in_a, Range in_b,
               std::vector<Step>& steps) {
-  std::size_t j = in_b.begin;
-  for (std::size_t i = in_a.begin; i < in_a.end; ++i) {
-    std::size_t match = j;
-    while (match < in_b.end && b[match].identity != a[i].identity) ++match;
-    if (match == in_b.end) {
-      steps.push_back({i, Step::none});
-      continue;
-    }
-    for (; j < match; ++j) steps.push_back({Step::none, j});
-    steps.push_back({i, j++});
+  const std::vector<Entry> left = by_identity(a, in_a);
+  const std::vector<Entry> right = by_identity(b, in_b);
+  const Pairs pairs = Aligner(left, right).run();
+  Range rest_a = in_a;
+  Range rest_b = in_b;
+  for (const auto& [i, j] : pairs) {
+    add_unpaired(a, b, {rest_a.begin, in_a.begin + i}, {rest_b.begin, in_b.begin + j}, steps);
+    steps.push_back({in_a.begin + i, in_b.begin + j});
+    rest_a.begin = in_a.begin + i + 1;
+    rest_b.begin = in_b.begin + j + 1;
   }
-  for (; j < in_b.end; ++j) steps.push_back({Step::none, j});
+  add_unpaired(a, b, rest_a, rest_b, steps);
 }
 
 void mark_moved(const std::vector<Entry>& a, const std::vector<Entry>& b, std::vector<Step>& steps) {

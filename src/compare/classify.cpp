@@ -124,8 +124,9 @@ void classify_boundary(Finding& finding, const Context& context) {
   }
   if (context.weakest < Evidence::order_blind) {
     return set(finding, Class::uncertain,
-               fmt::format("what precedes it matches only in {}, which can hide an earlier difference",
-                           context.weakest == Evidence::sampled ? "samples" : "statistics"));
+               fmt::format("what precedes it in this iteration matches only by {}, which can hide an "
+                           "earlier difference",
+                           to_string(context.weakest)));
   }
   set(finding, Class::origin,
       "the log has no inputs, but every record before it in this iteration matches");
@@ -139,11 +140,6 @@ void note(const Record& record, std::int64_t iteration, Context& context) {
     if (std::find(context.phases.begin(), context.phases.end(), site.phase) == context.phases.end()) {
       context.phases.push_back(site.phase);
     }
-  }
-  for (const auto& tensor : record.outputs) {
-    if (!tensor.has_values() || record.kind == RecordKind::scalar) continue;
-    ++context.matched_tensors;
-    context.weakest = std::min(context.weakest, tensor.best_evidence());
   }
   const CollectivePart part = collective_part(record, iteration);
   if (part.side == CollectivePart::Side::input) context.collective_inputs.push_back(part.key);

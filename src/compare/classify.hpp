@@ -12,15 +12,15 @@ namespace detdiff::compare {
 /// What the iteration of a finding held before it, on side A.
 struct Context {
   std::vector<std::string> phases;        ///< in the order in which they began
-  std::uint64_t matched_tensors = 0;      ///< with values
-  Evidence weakest = Evidence::strong;    ///< of those
+  std::uint64_t matched_tensors = 0;      ///< tensors and scalars with values on both sides
+  Evidence weakest = Evidence::strong;    ///< that a match before it rests on
   bool compute_seen = false;              ///< some forward or backward record
   bool gradients_seen = false;
   std::vector<std::uint64_t> collective_inputs;  ///< keys of collectives entered before
   bool first_resumed = false;             ///< the iteration is the first after a restart or resume
 };
 
-/// Adds a matched record to the context.
+/// Adds a matched record to the context (all but the evidence).
 void note(const Record& record, std::int64_t iteration, Context& context);
 
 /// Sets class, restore and reason of a finding from what its own rank knows; collectives and metrics

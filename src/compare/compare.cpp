@@ -4,6 +4,8 @@
 #include <atomic>
 #include <map>
 #include <mutex>
+#include <new>
+#include <system_error>
 #include <thread>
 
 #include "compare/comparison.hpp"
@@ -17,6 +19,7 @@ namespace detdiff::compare {
 namespace {
 
 constexpr std::size_t k_unpaired = SIZE_MAX;
+constexpr std::size_t k_max_inputs = std::size_t{1} << 22;
 
 struct RankPair {
   std::optional<std::uint32_t> rank;
@@ -59,6 +62,16 @@ Result<void> check_distinct(const Run& a, const Run& b) {
   return {};
 }
 
+// A thread has nobody to catch what it throws; only memory can run out here.
+Result<RankResult> guarded(const RankTask& task) {
+  try {
+    return compare_rank(task);
+  } catch (const std::bad_alloc&) {
+    return Error{Errc::limit, task.a->info().ranks[task.index_a].file, "out of memory",
+                 "compare fewer ranks at once: --jobs 1"};
+  }
+}
+
 class Driver {
  public:
   Driver(const Run& a, const Run& b, const Options& options) : m_a(a), m_b(b), m_options(options) {}
@@ -88,6 +101,10 @@ class Driver {
     m_comparison.notices.push_back({std::move(code), std::move(text)});
   }
   RankResult unpaired(const RankPair& pair) const;
+  // A rank's part of what all may keep: memory must not grow with ranks times findings.
+  std::size_t share(std::size_t all, std::size_t least, std::size_t most) const {
+    return std::clamp(all / m_pairs.size(), least, most);
+  }
 
   const Run& m_a;
   const Run& m_b;
@@ -116,8 +133,9 @@ Result<void> Driver::compare_all() {
       const RankPair& pair = m_pairs[i];
       RankResult result = unpaired(pair);
       if (result.in_a && result.in_b) {
-        auto compared =
-            compare_rank({&m_a, pair.a, &m_b, pair.b, &m_options, m_comparison.offset});
+        auto compared = guarded({&m_a, pair.a, &m_b, pair.b, &m_options, m_comparison.offset,
+                                      share(m_options.max_findings, 2, 64),
+                                      share(k_max_inputs, 256, 65536)});
         if (!compared) {
           const std::lock_guard lock(mutex);
           // The first rank's error is reported, whichever thread came first.
@@ -137,7 +155,11 @@ Result<void> Driver::compare_all() {
   const std::size_t jobs =
       std::min<std::size_t>(m_options.jobs == 0 ? cores : m_options.jobs, m_pairs.size());
   std::vector<std::thread> threads;
-  for (std::size_t i = 1; i < jobs; ++i) threads.emplace_back(work);
+  try {
+    for (std::size_t i = 1; i < jobs; ++i) threads.emplace_back(work);
+  } catch (const std::system_error&) {
+    // No more threads to be had (a limit on processes or memory): those that are do the work.
+  }
   work();
   for (auto& thread : threads) thread.join();
   if (failure) return std::move(failure->second);

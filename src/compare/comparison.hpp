@@ -53,7 +53,7 @@ struct Options {
   std::optional<std::int64_t> iteration_offset;  ///< iteration of B minus iteration of A
   Resume resume = Resume::automatic;
   unsigned jobs = 0;                     ///< threads; 0 = as many as cores, at most one a rank
-  std::size_t max_findings = 64;         ///< findings kept in full per rank
+  std::size_t max_findings = 4096;       ///< findings kept in full, over all ranks (2 to 64 a rank)
   Progress* progress = nullptr;          ///< told how far reading has come
 };
 
@@ -101,7 +101,7 @@ struct RankResult {
   bool in_a = true, in_b = true;
   std::string file_a, file_b;
   Verdict verdict = Verdict::inconclusive;
-  std::vector<Finding> findings;         ///< in execution order, at most Options::max_findings
+  std::vector<Finding> findings;         ///< in execution order, see Options::max_findings
   std::uint64_t finding_count = 0;       ///< all of them
   std::optional<Record> last_match;      ///< A's record of the last equal pair before the first finding
   std::uint64_t records_compared = 0;    ///< pairs held against each other

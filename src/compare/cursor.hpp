@@ -55,6 +55,7 @@ class Cursor {
   [[nodiscard]] std::uint32_t occurrence() const { return m_occurrence; }
   [[nodiscard]] bool restarted() const { return m_restarted; }
   [[nodiscard]] bool ended() const { return m_ended; }
+  [[nodiscard]] bool finished() const { return m_stream.finished(); }
   [[nodiscard]] Stream& stream() { return m_stream; }
 
   /// True if nothing but the stream's own order decides what comes next, so that equal bytes may be

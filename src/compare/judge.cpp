@@ -129,6 +129,12 @@ void judge(Comparison& comparison, const Options& options) {
       comparison.metrics_only ||
       std::none_of(comparison.ranks.begin(), comparison.ranks.end(),
                    [](const RankResult& rank) { return rank.has_tensors; });
+  for (RankResult& rank : comparison.ranks) {
+    if (rank.records_compared != 0) continue;
+    // Where not one record is in both, the logs have nothing in common, and nothing is missing.
+    rank.findings.clear();
+    rank.finding_count = 0;
+  }
   join_ranks(comparison);
   if (comparison.metrics_only) judge_metrics(comparison);
   add_coverage(comparison);

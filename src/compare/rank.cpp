@@ -8,12 +8,6 @@
 #include "compare/roles.hpp"
 
 namespace detdiff::compare {
-namespace {
-
-constexpr std::size_t k_max_differing_inputs = 65536;
-
-}  // namespace
-
 Result<RankResult> RankComparer::run() {
   auto walked = walk(nullptr, nullptr);
   if (!walked) return std::move(walked).error();
@@ -83,11 +77,9 @@ Result<void> RankComparer::drain(Cursor& cursor, std::int64_t until, Kind missin
     auto& start = is_a ? m_start_a : m_start_b;
     if (!start && cursor.iteration() != preamble) start = cursor.iteration();
     if (m_options.resume == Resume::off) {
-      const Record* record = cursor.record();
-      if (auto done = only(missing, is_a ? record : nullptr, is_a ? nullptr : record, cursor.iteration());
-          !done) {
-        return done;
-      }
+      const Sighting seen{cursor.record(), cursor.occurrence()};
+      auto done = only(missing, is_a ? seen : Sighting{}, is_a ? Sighting{} : seen, cursor.iteration());
+      if (!done) return done;
     } else {
       ++m_result.records_left_out;
     }
@@ -101,6 +93,7 @@ Result<void> RankComparer::iteration(std::int64_t key) {
   m_entries_a.clear();
   m_entries_b.clear();
   m_iteration_start = m_a->record()->position;
+  m_evidence_at_start = m_evidence_before = m_result.evidence;
   if (key != m_key) m_previous_key = std::exchange(m_key, key);
   const std::uint64_t findings = m_result.finding_count;
   if (findings == 0) m_result.tensors_before = m_result.evidence.tensors;
@@ -117,7 +110,7 @@ Result<void> RankComparer::iteration(std::int64_t key) {
     if (a.keys.identity != b.keys.identity || m_a->occurrence() != m_b->occurrence()) break;
     const Tally before = m_region ? Tally{} : tally();
     const std::uint64_t differing = m_result.records_differing;
-    if (auto done = pair(a, b, key); !done) return done;
+    if (auto done = pair({&a, m_a->occurrence()}, {&b, m_b->occurrence()}, key); !done) return done;
     const bool differs = m_result.records_differing != differing;
     if (differs && !m_region) {
       m_region = true;
@@ -168,7 +161,10 @@ void RankComparer::skip() {
   m_last_match->position = skipped->last;
 }
 
-Result<void> RankComparer::pair(const Record& a, const Record& b, std::int64_t key) {
+Result<void> RankComparer::pair(const Sighting& seen_a, const Sighting& seen_b, std::int64_t key) {
+  const Record& a = *seen_a.record;
+  const Record& b = *seen_b.record;
+  m_evidence_before = m_result.evidence;
   const RecordMatch match = compare_records(a, b, m_result.evidence);
   ++m_result.records_compared;
   if (!m_result.has_tensors && (a.kind == RecordKind::boundary || a.kind == RecordKind::call) &&
@@ -180,7 +176,7 @@ Result<void> RankComparer::pair(const Record& a, const Record& b, std::int64_t k
     m_result.backward_metrics = true;
   }
   if (match.outcome == RecordMatch::Outcome::equal) {
-    m_last_match = Place{a.position, key};
+    m_last_match = Place{a.position, key, seen_a.occurrence};
     m_last_was_missing = false;
     return {};
   }
@@ -192,13 +188,13 @@ Result<void> RankComparer::pair(const Record& a, const Record& b, std::int64_t k
   finding.kind = match.outcome == RecordMatch::Outcome::dtype   ? Kind::dtype
                  : match.outcome == RecordMatch::Outcome::shape ? Kind::shape
                                                                 : Kind::value;
-  return add_finding(std::move(finding), &a, &b, key);
+  return add_finding(std::move(finding), seen_a, seen_b, key);
 }
 
 void RankComparer::note_input(const Record& record, std::int64_t key) {
   const auto [known, fresh] = m_is_collective.try_emplace(record.keys.identity, false);
   if (fresh) known->second = collective_part(record, key).side != CollectivePart::Side::none;
-  if (!known->second || m_result.differing_inputs.size() >= k_max_differing_inputs) return;
+  if (!known->second || m_result.differing_inputs.size() >= m_task.max_inputs) return;
   const CollectivePart part = collective_part(record, key);
   if (part.side != CollectivePart::Side::output) m_result.differing_inputs.push_back(part.key);
 }

@@ -12,6 +12,8 @@ struct RankTask {
   std::size_t index_b;
   const Options* options;
   std::int64_t offset = 0;  ///< iteration of B minus iteration of A
+  std::size_t max_findings = 64;         ///< kept in full; further ones are counted
+  std::size_t max_inputs = 65536;        ///< collectives remembered as entered unequally
 };
 
 /// Walks both streams iteration by iteration and finds where they part. Memory is bounded by one

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "compare/align.hpp"
+#include "compare/classify.hpp"
 #include "compare/cursor.hpp"
 #include "compare/rank.hpp"
 
@@ -16,6 +17,13 @@ namespace detdiff::compare {
 struct Place {
   Position position;
   std::int64_t iteration = preamble;
+  std::uint32_t occurrence = 0;
+};
+
+/// A record at hand, and its occurrence as counted from 0 in every segment.
+struct Sighting {
+  const Record* record = nullptr;
+  std::uint32_t occurrence = 0;
 };
 
 /// What a walk changes and a realignment takes back.
@@ -41,10 +49,11 @@ class RankComparer {
   Result<void> realign(std::int64_t key);
   Result<void> collect(Cursor& cursor, std::int64_t key, std::vector<Entry>& entries);
   Result<void> replay(std::int64_t key, const std::vector<Step>& steps);
-  Result<void> pair(const Record& a, const Record& b, std::int64_t key);
-  Result<void> only(Kind kind, const Record* a, const Record* b, std::int64_t key);
-  Result<void> add_finding(Finding finding, const Record* a, const Record* b, std::int64_t key);
+  Result<void> pair(const Sighting& a, const Sighting& b, std::int64_t key);
+  Result<void> only(Kind kind, const Sighting& a, const Sighting& b, std::int64_t key);
+  Result<void> add_finding(Finding finding, const Sighting& a, const Sighting& b, std::int64_t key);
   Result<void> explain(Finding& finding, std::int64_t key);
+  void weigh_evidence(Context& context) const;
   Result<const Record*> aux_record(std::unique_ptr<Stream>& aux, const Run& run, std::size_t index,
                                    const Position& position);
   void skip();
@@ -65,6 +74,8 @@ class RankComparer {
   std::unique_ptr<Cursor> m_a, m_b;
   std::optional<Place> m_last_match;
   Position m_iteration_start;
+  EvidenceCounts m_evidence_at_start;   // of the iteration at hand
+  EvidenceCounts m_evidence_before;     // the pair at hand
   std::int64_t m_key = preamble;           // the iteration at hand
   std::int64_t m_previous_key = preamble;  // the one compared before it
   std::optional<std::int64_t> m_start_a, m_start_b;

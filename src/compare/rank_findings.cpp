@@ -10,7 +10,8 @@ constexpr std::size_t k_explained = 4;  // findings that get their context read 
 
 }  // namespace
 
-Result<void> RankComparer::only(Kind kind, const Record* a, const Record* b, std::int64_t key) {
+Result<void> RankComparer::only(Kind kind, const Sighting& a, const Sighting& b, std::int64_t key) {
+  m_evidence_before = m_result.evidence;
   if (kind == Kind::missing_in_a) ++m_result.records_missing_a;
   if (kind == Kind::missing_in_b) ++m_result.records_missing_b;
   const bool missing = kind == Kind::missing_in_a || kind == Kind::missing_in_b;
@@ -26,18 +27,21 @@ Result<void> RankComparer::only(Kind kind, const Record* a, const Record* b, std
   return add_finding(std::move(finding), a, b, key);
 }
 
-Result<void> RankComparer::add_finding(Finding finding, const Record* a, const Record* b,
+Result<void> RankComparer::add_finding(Finding finding, const Sighting& a, const Sighting& b,
                                        std::int64_t key) {
   ++m_result.finding_count;
-  if (m_result.findings.size() >= m_options.max_findings) {
+  if (m_result.findings.size() >= m_task.max_findings) {
     m_last_was_missing = false;
     return {};
   }
-  if (a != nullptr) finding.a = *a;
-  if (b != nullptr) finding.b = *b;
-  if (finding.a) finding.a->site.occurrence = m_a->segment() == 0 ? a->site.occurrence : m_a->occurrence();
-  if (finding.b && m_b->segment() != 0) finding.b->site.occurrence = m_b->occurrence();
-  if (finding.b && finding.b->site.iteration) finding.b->site.iteration = *finding.b->site.iteration - m_task.offset;
+  const auto keep = [](std::optional<Record>& side, const Sighting& seen, std::int64_t offset) {
+    if (seen.record == nullptr) return;
+    side = *seen.record;
+    side->site.occurrence = seen.occurrence;
+    if (side->site.iteration) *side->site.iteration -= offset;
+  };
+  keep(finding.a, a, 0);
+  keep(finding.b, b, m_task.offset);
   if (m_result.findings.size() < k_explained) {
     if (auto done = explain(finding, key); !done) return done;
   }
@@ -72,8 +76,12 @@ Result<void> RankComparer::explain(Finding& finding, std::int64_t key) {
       record = m_context_stream->next();
       if (!record) return std::move(record).error();
     }
-    if (*record != nullptr) finding.last_match = **record;
+    if (*record != nullptr) {
+      finding.last_match = **record;
+      finding.last_match->site.occurrence = m_last_match->occurrence;
+    }
   }
+  weigh_evidence(context);
   const std::string& phase = finding.record().site.phase;
   for (const auto& seen : context.phases) {
     if (seen != phase) finding.phases_before.push_back(seen);
@@ -83,6 +91,20 @@ Result<void> RankComparer::explain(Finding& finding, std::int64_t key) {
   finding.matched_in_iteration = context.matched_tensors;
   classify(finding, context, key);
   return {};
+}
+
+// What the matches before the finding rest on in this iteration: on both sides, not on A's alone.
+void RankComparer::weigh_evidence(Context& context) const {
+  if (m_evidence_before.not_comparable != m_evidence_at_start.not_comparable) {
+    context.weakest = Evidence::none;
+  }
+  for (std::size_t i = 0; i < evidence_count; ++i) {
+    const std::uint64_t count = m_evidence_before.by_strength[i] - m_evidence_at_start.by_strength[i];
+    const auto strength = static_cast<Evidence>(i);
+    if (count == 0) continue;
+    context.weakest = std::min(context.weakest, strength);
+    if (strength > Evidence::metadata) context.matched_tensors += count;
+  }
 }
 
 Result<const Record*> RankComparer::aux_record(std::unique_ptr<Stream>& aux, const Run& run,

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "compare/rank_comparer.hpp"
 
 namespace detdiff::compare {
@@ -18,12 +20,18 @@ Result<void> RankComparer::realign(std::int64_t key) {
   if (auto done = collect(*m_b, key, m_entries_b); !done) return done;
   std::vector<Step> steps = align(m_entries_a, m_entries_b);
   // A log that ends inside an iteration was cut: what it lacks there was lost, not left undone.
-  const auto cut = [&steps](const Cursor& cursor, std::size_t Step::* side, SideSummary& summary) {
-    if (!cursor.ended() || steps.empty() || steps.back().*side != Step::none || steps.back().moved()) return;
-    Cursor& whole = const_cast<Cursor&>(cursor);
-    if (whole.stream().finished()) return;
-    while (!steps.empty() && steps.back().*side == Step::none && !steps.back().moved()) steps.pop_back();
-    summary.ends_inside_iteration = true;
+  // Where nothing of the iteration is in both, the logs differ in more than their length.
+  const bool met = (m_last_match && m_last_match->iteration == key) ||
+                   std::any_of(steps.begin(), steps.end(), [](const Step& step) {
+                     return step.a != Step::none && step.b != Step::none;
+                   });
+  const auto cut = [&](const Cursor& cursor, std::size_t Step::* side, SideSummary& summary) {
+    if (!met || !cursor.ended() || cursor.finished()) return;
+    while (!steps.empty() && steps.back().*side == Step::none && !steps.back().moved()) {
+      steps.pop_back();
+      ++m_result.records_left_out;
+      summary.ends_inside_iteration = true;
+    }
   };
   cut(*m_b, &Step::b, m_result.b);
   cut(*m_a, &Step::a, m_result.a);
@@ -69,18 +77,20 @@ Result<void> RankComparer::replay(std::int64_t key, const std::vector<Step>& ste
     if (step.b != Step::none) {
       if (auto done = go(b, step.b); !done) return done;
     }
-    const Record* in_a = step.a != Step::none ? a.record : nullptr;
-    const Record* in_b = step.b != Step::none ? b.record : nullptr;
+    Sighting seen_a;
+    Sighting seen_b;
+    if (step.a != Step::none) seen_a = {a.record, m_entries_a[step.a].occurrence};
+    if (step.b != Step::none) seen_b = {b.record, m_entries_b[step.b].occurrence};
     Result<void> done;
-    if (in_a != nullptr && in_b != nullptr) {
-      done = pair(*in_a, *in_b, key);
+    if (step.a != Step::none && step.b != Step::none) {
+      done = pair(seen_a, seen_b, key);
     } else if (step.moved()) {
       // The pair is reported once, where it first shows.
       if (step.twin < static_cast<std::size_t>(&step - steps.data())) continue;
       m_last_was_missing = false;
-      done = only(Kind::order, in_a, in_b, key);
+      done = only(Kind::order, seen_a, seen_b, key);
     } else {
-      done = only(in_a != nullptr ? Kind::missing_in_b : Kind::missing_in_a, in_a, in_b, key);
+      done = only(step.a != Step::none ? Kind::missing_in_b : Kind::missing_in_a, seen_a, seen_b, key);
     }
     if (!done) return done;
   }

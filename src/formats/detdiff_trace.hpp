@@ -15,37 +15,35 @@ namespace detdiff::formats {
 // writes. One file a rank, JSON Lines in UTF-8, .zst and .gz as everywhere. TraceWriter writes it,
 // and `detdiff help trace-format` explains it.
 //
-//   file     := segment+                 a restarted run appends a segment
+//   file     := segment+                a restarted run appends a segment
 //   segment  := header record* [trailer]
 //
-//   header   := {"detdiff_trace":1,                       first in the line, so that files are
-//   known
-//                ["tool":{["name":text] ["version":text]},]
-//                ["run_id":text,]                          one for all files of a run
+//   header   := {"detdiff_trace":1,      best first in the line: files are known by it
+//                ["tool":{["name":name] ["version":name]},]
+//                ["run_id":name,]        one for all files of a run
 //                ["rank":u32,] ["world_size":u32,]
-//                ["coordinates":{name:u,...},]             "tp", "pp", "dp", ... of this rank
-//                ["groups":{name:[u32,...],...},]          the ranks of a process group
-//                ["environment":{name:text,...},]
-//                ["digests":[kind,...],]                   kinds that records carry
-//                ["content":"tensors"|"metrics",]          "metrics": scalars per step, nothing
-//                else
-//                ["started":text]}                         RFC 3339
-//   trailer  := {"end":true, "records":u}                  records since the header
+//                ["coordinates":{name:u,...},]      of this rank: "tp", "pp", "dp", ...
+//                ["groups":{name:[u32,...],...},]   the ranks of each process group
+//                ["environment":{name:name,...},]
+//                ["digests":[kind,...],]            kinds that records carry
+//                ["content":"tensors"|"metrics",]   "metrics": only scalars per step
+//                ["started":name]}                  RFC 3339
+//   trailer  := {"end":true, "records":u}           records since the header
 //   record   := {"kind":"call"|"boundary"|"scalar"|"event",
-//                ["sequence":u,]                           in all records of a segment or in none
+//                ["sequence":u,]         in all records of a segment or in none
 //                ["iteration":u,] ["microbatch":u,]
 //                ["phase":name,] ["module":name,] ["operation":name,] ["kernel":name,]
 //                ["tensor":name,]
-//                ["name":name,]                            default: see trace::default_name
-//                ["occurrence":u32,]                       absent: equal sites are counted here
+//                ["name":name,]          default: trace::default_name
+//                ["occurrence":u32,]     absent: the reader counts equal sites
 //                ["group":name,] ["recompute":bool,]
-//                ["inputs":[print,...],]                   absent: unrecorded; []: there are none
+//                ["inputs":[print,...],]            absent: unrecorded; []: there are none
 //                ["outputs":[print,...],]
-//                ["attributes":{name:json,...},]           content: must agree
-//                ["notes":{name:json,...}]}                not content: never compared
+//                ["attributes":{name:json,...},]    content: must agree
+//                ["notes":{name:json,...}]}         not content: never compared
 //   print    := {["tensor":name,] ["dtype":name,] ["shape":[u,...],]
 //                ["digests":digests,] ["stats":{name:real,...},]
-//                ["value":real,] ["digits":1..100,]        digits printed, if `value` was rounded
+//                ["value":real,] ["digits":0..100,] digits printed, if `value` was rounded
 //                ["flags":["view"|"in_place"|"uninitialised"|"asynchronous",...]]}
 //   digests  := {kind:hex,...} | [{"kind":kind, "hex":hex, ["scope":u64,] ["sampled":bool]},...]
 //   real     := number | "nan" | "inf" | "-inf"

@@ -312,6 +312,7 @@ Result<JsonlStream::EqualLines> JsonlStream::skip_in_memory(JsonlStream& other, 
       if (kind >= 0) ++skipped.evidence.by_kind[static_cast<std::size_t>(kind)];
     }
     skipped.evidence.ignored += evidence.ignored;
+    skipped.evidence.note_digits(evidence.printed_digits);
     ++skipped.records;
     m_memory.accept();
     result.last_line = result.bytes;

@@ -61,6 +61,10 @@ std::uint16_t LineMemory::intern_evidence(const Record& record) {
       if (self.outcome == FingerprintMatch::Outcome::ignored) {
         ++evidence.ignored;
       } else {
+        if (self.printed_digits != 0 &&
+            (evidence.printed_digits == 0 || self.printed_digits < evidence.printed_digits)) {
+          evidence.printed_digits = self.printed_digits;
+        }
         evidence.tensors.emplace_back(self.evidence, self.kind ? static_cast<int>(*self.kind) : -1);
       }
     }

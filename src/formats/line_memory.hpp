@@ -15,6 +15,7 @@ namespace detdiff::formats {
 struct SelfEvidence {
   std::vector<std::pair<Evidence, int>> tensors;  ///< strength; digest kind or -1
   std::uint64_t ignored = 0;
+  int printed_digits = 0;
   friend bool operator==(const SelfEvidence&, const SelfEvidence&) = default;
 };
 

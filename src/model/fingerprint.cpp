@@ -50,6 +50,13 @@ std::optional<double> to_double(const std::string& text) {
   return value;
 }
 
+// 0 is exact.
+int coarser_digits(const Fingerprint& a, const Fingerprint& b) {
+  if (a.printed_digits == 0) return b.printed_digits;
+  if (b.printed_digits == 0) return a.printed_digits;
+  return std::min(a.printed_digits, b.printed_digits);
+}
+
 // Values printed with different precision agree if the finer one rounds to the coarser one.
 bool same_value(const Fingerprint& a, const Fingerprint& b) {
   if (*a.value == *b.value) return true;
@@ -57,9 +64,7 @@ bool same_value(const Fingerprint& a, const Fingerprint& b) {
   const auto x = to_double(*a.value);
   const auto y = to_double(*b.value);
   if (!x || !y) return false;
-  const int digits = a.printed_digits == 0   ? b.printed_digits
-                     : b.printed_digits == 0 ? a.printed_digits
-                                             : std::min(a.printed_digits, b.printed_digits);
+  const int digits = coarser_digits(a, b);
   return fmt::format("{:.{}f}", *x, digits) == fmt::format("{:.{}f}", *y, digits);
 }
 
@@ -174,6 +179,7 @@ FingerprintMatch match(const Fingerprint& a, const Fingerprint& b) {
   }
   if (a.value && b.value) {
     const bool exact = a.printed_digits == 0 && b.printed_digits == 0;
+    result.printed_digits = coarser_digits(a, b);
     raise(result, exact ? Evidence::strong : Evidence::rounded, std::nullopt);
     if (!same_value(a, b)) differ = true;
   }

@@ -93,6 +93,7 @@ void compare_tensors(const std::vector<Fingerprint>& a, const std::vector<Finger
     ++counts.tensors;
     ++counts.by_strength[static_cast<std::size_t>(one.evidence)];
     if (one.kind) ++counts.by_kind[static_cast<std::size_t>(*one.kind)];
+    counts.note_digits(one.printed_digits);
   }
   if (a.size() != b.size()) found(RecordMatch::Outcome::shape, count);
 }
@@ -113,7 +114,8 @@ void seal(Record& record) {
   thread_local KeyText key;
   key.clear();
   const Site& site = record.site;
-  key.number(static_cast<std::uint64_t>(record.kind));
+  // A scalar that once is text or has another field is the same event with other content.
+  key.number(static_cast<std::uint64_t>(record.kind == RecordKind::scalar ? RecordKind::event : record.kind));
   key.number(site.microbatch ? static_cast<std::uint64_t>(*site.microbatch) + 1 : 0);
   key.text(site.phase);
   key.text(site.module);
@@ -141,6 +143,7 @@ EvidenceCounts& EvidenceCounts::operator+=(const EvidenceCounts& other) {
   tensors += other.tensors;
   ignored += other.ignored;
   not_comparable += other.not_comparable;
+  note_digits(other.printed_digits);
   for (std::size_t i = 0; i < by_strength.size(); ++i) by_strength[i] += other.by_strength[i];
   for (std::size_t i = 0; i < by_kind.size(); ++i) by_kind[i] += other.by_kind[i];
   return *this;
@@ -155,6 +158,12 @@ Evidence EvidenceCounts::weakest() const {
 
 RecordMatch compare_records(const Record& a, const Record& b, EvidenceCounts& counts) {
   RecordMatch result;
+  if (a.kind != b.kind) {
+    result.outcome = RecordMatch::Outcome::value;
+    result.outputs_differ = true;
+    result.attribute = "value";
+    return result;
+  }
   compare_tensors(a.outputs, b.outputs, {false, &result.outputs_differ}, result, counts);
   if (a.inputs_recorded && b.inputs_recorded) {
     compare_tensors(a.inputs, b.inputs, {true, &result.inputs_differ}, result, counts);

@@ -47,7 +47,8 @@ void add_later(Page& page, const Json& document) {
   page.item("later", "further divergences, in the order of each rank");
   page.rows(table.lines(page.table_width()));
   if (total <= table.row_count()) return;
-  page.rows({fmt::format("... {} not shown", count_of(total - table.row_count(), "more divergence"))});
+  page.rows(
+      {fmt::format("... {} not shown", count_of(total - table.row_count(), "more divergence"))});
 }
 
 std::string span_text(const Json& side) {

@@ -18,9 +18,12 @@ constexpr std::size_t k_findings_in_report = 4096;
 
 int exit_of(Verdict verdict) {
   switch (verdict) {
-    case Verdict::same: return 0;
-    case Verdict::divergent: return 1;
-    case Verdict::inconclusive: return 3;
+    case Verdict::same:
+      return 0;
+    case Verdict::divergent:
+      return 1;
+    case Verdict::inconclusive:
+      return 3;
   }
   return 3;
 }
@@ -206,23 +209,12 @@ Json notices_json(const Comparison& comparison) {
   return out;
 }
 
-// How many printed digits and samples the tallies rested on at least, where they are counted.
-template <class Counts>
-void add_precision(Json& out, const Counts& counts) {
-  out["printed_digits"] = nullptr;
-  out["samples"] = nullptr;
-  if constexpr (requires { counts.printed_digits; }) {
-    if (counts.printed_digits != 0) out["printed_digits"] = counts.printed_digits;
-  }
-  if constexpr (requires { counts.samples; }) {
-    if (counts.samples != 0) out["samples"] = counts.samples;
-  }
-}
-
 Json verdict_evidence(const Comparison& comparison) {
   Json out = evidence_json(comparison.evidence, comparison.weakest);
   out["required"] = to_string(comparison.required);
-  add_precision(out, comparison.evidence);
+  const int digits = comparison.evidence.printed_digits;
+  out["printed_digits"] = digits == 0 ? Json(nullptr) : Json(digits);
+  out["samples"] = nullptr;
   out["weakest_kinds"] = weakest_kinds(comparison.evidence, comparison.weakest);
   out["blind"] = blind_json(comparison.evidence, comparison.weakest);
   return out;

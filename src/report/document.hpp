@@ -6,8 +6,8 @@
 
 namespace detdiff::report {
 
-/// Builds the JSON report. Of large comparisons it keeps the first findings of every rank in full and
-/// says how many there were ("finding_count").
+/// Builds the JSON report. Of large comparisons it keeps the first findings of every rank in full
+/// and says how many there were ("finding_count").
 Json build_document(const compare::Comparison& comparison, const Context& context);
 
 /// Adds "next": what to do now, most useful first, each {"text", "command"} with a command to paste

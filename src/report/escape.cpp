@@ -13,10 +13,14 @@ std::string escaped(const CodePoint& point) {
   const auto value = static_cast<std::uint32_t>(point.value);
   if (!point.valid) return fmt::format("\\x{:02x}", value);
   switch (value) {
-    case '\n': return "\\n";
-    case '\t': return "\\t";
-    case '\r': return "\\r";
-    default: break;
+    case '\n':
+      return "\\n";
+    case '\t':
+      return "\\t";
+    case '\r':
+      return "\\r";
+    default:
+      break;
   }
   if (value < 0x80) return fmt::format("\\x{:02x}", value);
   return value <= 0xFFFF ? fmt::format("\\u{:04x}", value) : fmt::format("\\U{:08x}", value);

@@ -68,6 +68,16 @@ bool flag_of(const Json& object, std::string_view key) {
   return flag != nullptr && *flag;
 }
 
+std::string json_text(const Json& document) {
+  std::string text = document.dump(2, ' ', true, Json::error_handler_t::replace);
+  // CI systems read "##[" and "##vso[" as commands; # occurs inside strings only.
+  for (std::size_t at = text.find("##"); at != std::string::npos; at = text.find("##", at)) {
+    text.replace(at + 1, 1, "\\u0023");
+    at += 7;
+  }
+  return text + "\n";
+}
+
 const Json& list_of(const Json& object, std::string_view key) {
   const Json& value = field(object, key);
   return value.is_array() ? value : empty_list();

@@ -12,8 +12,8 @@ namespace detdiff::report {
 /// The document model of a report. Members keep the order in which they were written.
 using Json = nlohmann::ordered_json;
 
-/// Reading a report that may come from anywhere: a member that is absent or of another type reads as
-/// absent. Nothing here throws.
+/// Reading a report that may come from anywhere: a member that is absent or of another type reads
+/// as absent. Nothing here throws.
 
 /// The member `key` of `object`, null where there is none.
 const Json& field(const Json& object, std::string_view key);
@@ -39,6 +39,10 @@ std::uint64_t count_in(const Json& object, std::string_view key);
 
 /// True only for a true.
 bool flag_of(const Json& object, std::string_view key);
+
+/// A document as every command prints it: indented, in plain ASCII, with a line end, and without
+/// anything in it that a CI system would take for a command.
+std::string json_text(const Json& document);
 
 /// Iterates over the elements of an array; empty for anything else.
 const Json& list_of(const Json& object, std::string_view key);

@@ -113,7 +113,8 @@ std::string render_markdown(std::string_view markdown, bool color, unsigned widt
     } else {
       const std::size_t hanging = list_marker(line);
       std::string paragraph(line);
-      while (i + 1 < lines.size() && !stands_alone(lines[i + 1]) && list_marker(lines[i + 1]) == 0) {
+      while (i + 1 < lines.size() && !stands_alone(lines[i + 1]) &&
+             list_marker(lines[i + 1]) == 0) {
         ++i;
         paragraph += ' ';
         paragraph += lines[i].substr(indent_of(lines[i]));

@@ -18,9 +18,8 @@ struct Lead {
 const Json& lead_rank(const Json& document) {
   const auto index = integer_of(document, "lead");
   static const Json none = nullptr;
-  return index && *index >= 0
-             ? element(field(document, "ranks"), static_cast<std::size_t>(*index))
-             : none;
+  return index && *index >= 0 ? element(field(document, "ranks"), static_cast<std::size_t>(*index))
+                              : none;
 }
 
 bool both_have(const Json& rank) { return flag_of(rank, "in_a") && flag_of(rank, "in_b"); }
@@ -50,7 +49,8 @@ std::string iteration_remark(const Json& document, const Lead& lead) {
     tensors += count_in(rank, "tensors_before");
     if (differs != iteration) all_end_here = false;
   }
-  const std::uint64_t width = static_cast<std::uint64_t>(*last) - static_cast<std::uint64_t>(*first);
+  const std::uint64_t width =
+      static_cast<std::uint64_t>(*last) - static_cast<std::uint64_t>(*first);
   const bool gapless = count_in(compared, "count") == width + 1;
   std::string out = gapless ? range_text(*first, *iteration - 1) + " match"
                             : fmt::format("those before it, from {} on, match", *first);
@@ -81,7 +81,8 @@ std::string phase_remark(const Json& document, const Lead& lead) {
   for (const auto& rank : list_of(document, "ranks")) {
     if (!both_have(rank)) continue;
     const auto differs = integer_of(field(rank, "first"), "iteration");
-    const bool later = field(rank, "first").is_null() || (differs && iteration && *differs > *iteration);
+    const bool later =
+        field(rank, "first").is_null() || (differs && iteration && *differs > *iteration);
     bool whole = true;
     for (const auto& name : names) {
       whole = whole && holds_phase(element(field(rank, "findings"), 0), name);
@@ -95,7 +96,7 @@ std::string phase_remark(const Json& document, const Lead& lead) {
 
 std::string module_remark(const Lead& lead) {
   const std::uint64_t matched = count_in(lead.finding, "matched_in_iteration");
-  if (matched == 0) return "no tensor before it in this iteration";
+  if (matched == 0) return {};
   return fmt::format("{} before it in this iteration {}", count_of(matched, "tensor"),
                      matched == 1 ? "matches" : "match");
 }
@@ -139,6 +140,13 @@ Page::Item level(std::string name, std::string value, std::string remark = {}) {
   return {std::move(name), std::move(value), std::move(remark)};
 }
 
+bool brackets_the_cause(const Json& finding) {
+  for (const std::string_view cls : {"receiver", "restore", "artifact", "undecidable"}) {
+    if (is(finding, "class", cls)) return false;
+  }
+  return true;
+}
+
 void add_last_match(Page& page, const Lead& lead) {
   const Json& last = field(lead.finding, "last_match");
   if (!last.is_object()) {
@@ -148,8 +156,9 @@ void add_last_match(Page& page, const Lead& lead) {
   const bool near = field(last, "iteration") == field(lead.site, "iteration") &&
                     field(last, "phase") == field(lead.site, "phase") &&
                     field(last, "microbatch") == field(lead.site, "microbatch");
-  page.item("last match", (near ? short_place(last) : place(last)) +
-                              "  (the cause lies between these two records)");
+  std::string text = near ? short_place(last) : place(last);
+  if (brackets_the_cause(lead.finding)) text += "  (the cause lies between these two records)";
+  page.item("last match", text);
 }
 
 bool name_is_new(const Json& site) {
@@ -175,13 +184,13 @@ void add_ladder(Page& page, const Json& document) {
   page.gap();
   std::vector<Page::Item> items;
   items.push_back(level("iteration", number_text("iteration"), iteration_remark(document, lead)));
-  if (integer_of(site, "microbatch")) items.push_back(level("microbatch", number_text("microbatch")));
+  if (integer_of(site, "microbatch"))
+    items.push_back(level("microbatch", number_text("microbatch")));
   items.push_back(level("phase", text_of(site, "phase"), phase_remark(document, lead)));
   items.push_back(level("module", text_of(site, "module"), module_remark(lead)));
   items.push_back(level("operation", text_of(site, "operation"), input_remark(lead)));
   items.push_back(level("kernel", text_of(site, "kernel")));
-  items.push_back(
-      level("tensor", tensor_label(lead), layout_text(differing_tensor(lead.finding))));
+  items.push_back(level("tensor", tensor_label(lead), layout_text(differing_tensor(lead.finding))));
   if (name_is_new(site)) items.push_back(level("name", text_of(site, "name")));
   page.items(items);
   add_sides(page, lead.finding);

@@ -151,9 +151,15 @@ void add_same(Steps& steps, const Comparison& comparison) {
 Json next_steps(const Comparison& comparison, const Context& context) {
   Steps steps(context);
   switch (comparison.verdict) {
-    case Verdict::divergent: add_divergent(steps, comparison); break;
-    case Verdict::inconclusive: add_inconclusive(steps, comparison); break;
-    case Verdict::same: add_same(steps, comparison); break;
+    case Verdict::divergent:
+      add_divergent(steps, comparison);
+      break;
+    case Verdict::inconclusive:
+      add_inconclusive(steps, comparison);
+      break;
+    case Verdict::same:
+      add_same(steps, comparison);
+      break;
   }
   return steps.take();
 }

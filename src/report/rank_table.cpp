@@ -44,8 +44,10 @@ std::string absence_text(const Json& rank) {
 Row row_of(const Json& rank) {
   const Json& first = field(rank, "first");
   const auto number_of = integer_of(rank, "rank");
-  Row row{2, integer_of(first, "iteration").value_or(std::numeric_limits<std::int64_t>::max()),
-          number_of.value_or(-1), {}};
+  Row row{2,
+          integer_of(first, "iteration").value_or(std::numeric_limits<std::int64_t>::max()),
+          number_of.value_or(-1),
+          {}};
   row.cells.push_back(number_of ? fmt::format("{}", *number_of) : "-");
   if (first.is_object()) {
     row.order = is(rank, "class", "origin") ? 0 : 1;
@@ -81,7 +83,8 @@ void add_equal(Page& page, std::vector<std::int64_t> numbers, std::size_t count,
 
 void add_more(Page& page, std::size_t shown, std::size_t total, std::string_view noun) {
   if (shown >= total) return;
-  page.rows({fmt::format("... {} not shown; --max-rows 0 shows all", count_of(total - shown, noun))});
+  page.rows(
+      {fmt::format("... {} not shown; --max-rows 0 shows all", count_of(total - shown, noun))});
 }
 
 void add_ranks(Page& page, const Json& document) {

@@ -94,8 +94,8 @@ Json fingerprint_json(const Fingerprint& fingerprint) {
     out["statistics"].push_back(std::move(one));
   }
   out["value"] = fingerprint.value ? Json(to_utf8(*fingerprint.value)) : Json(nullptr);
-  out["printed_digits"] = fingerprint.printed_digits == 0 ? Json(nullptr)
-                                                          : Json(fingerprint.printed_digits);
+  out["printed_digits"] =
+      fingerprint.printed_digits == 0 ? Json(nullptr) : Json(fingerprint.printed_digits);
   out["flags"] = Json::array();
   if (fingerprint.view) out["flags"].push_back("view");
   if (fingerprint.in_place) out["flags"].push_back("in_place");
@@ -144,13 +144,12 @@ Json finding_json(const compare::Comparison& comparison, const compare::RankResu
   out["kind"] = to_string(finding.kind);
   out["class"] = cls ? Json(to_string(*cls)) : Json(nullptr);
   out["restore"] = finding.restore ? Json(to_string(*finding.restore)) : Json(nullptr);
-  out["meaning"] = 
-      meaning_of(diagnosis_of(comparison, finding));
+  out["meaning"] = meaning_of(diagnosis_of(comparison, finding));
   out["reason"] = text_or_null(finding.reason);
   out["site"] = site_json(finding.record().site);
   out["a"] = finding.a ? record_json(*finding.a, origin_a(rank, finding)) : Json(nullptr);
-  out["b"] = finding.b ? record_json(*finding.b, origin_b(comparison, rank, finding))
-                       : Json(nullptr);
+  out["b"] =
+      finding.b ? record_json(*finding.b, origin_b(comparison, rank, finding)) : Json(nullptr);
   out["last_match"] = finding.last_match ? site_json(finding.last_match->site) : Json(nullptr);
   out["differs"] = differs_json(finding);
   out["inputs_differ"] = finding.match.inputs_differ;

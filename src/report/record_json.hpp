@@ -10,13 +10,13 @@
 
 namespace detdiff::report {
 
-/// Parts of the JSON report. Digests, statistics and values are text, so that no reader rounds them;
-/// counts and positions are integers; bytes that are no UTF-8 become \xNN.
+/// Parts of the JSON report. Digests, statistics and values are text, so that no reader rounds
+/// them; counts and positions are integers; bytes that are no UTF-8 become \xNN.
 
 /// Text as a JSON string; null where empty.
 Json text_or_null(std::string_view text);
 
-/// SITE of design.md section 8: every level, null where not recorded.
+/// Every level of a site, null where it was not recorded.
 Json site_json(const Site& site);
 
 /// Element type, shape, digests, statistics, value and flags of one tensor.
@@ -24,8 +24,8 @@ Json fingerprint_json(const Fingerprint& fingerprint);
 
 /// How the side of a finding reads: which log it came from and how that side counts.
 struct RecordOrigin {
-  std::string file;                        ///< as the user would name it
-  std::optional<std::int64_t> iteration;   ///< as this side counts it
+  std::string file;                       ///< as the user would name it
+  std::optional<std::int64_t> iteration;  ///< as this side counts it
 };
 Json record_json(const Record& record, const RecordOrigin& origin);
 

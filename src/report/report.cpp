@@ -99,15 +99,7 @@ int Report::exit_status() const {
   return is(*m_document, "verdict", "divergent") ? 1 : 3;
 }
 
-std::string Report::json() const {
-  std::string text = m_document->dump(2, ' ', true, Json::error_handler_t::replace);
-  // CI systems read "##[" and "##vso[" as commands; # occurs inside strings only.
-  for (std::size_t at = text.find("##"); at != std::string::npos; at = text.find("##", at)) {
-    text.replace(at + 1, 1, "\\u0023");
-    at += 7;
-  }
-  return text + "\n";
-}
+std::string Report::json() const { return json_text(*m_document); }
 
 std::string Report::text(const TextOptions& options) const { return render(*m_document, options); }
 

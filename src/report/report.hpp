@@ -13,16 +13,16 @@
 
 namespace detdiff::report {
 
-/// Version of the JSON report. Fields may be added freely; it rises when a field of design.md section
-/// 8 is renamed, removed or changes its meaning. See schema/compare-report-1.schema.json.
+/// Version of the JSON report, described by schema/compare-report-1.schema.json. Fields may be added
+/// freely; it rises when a required one is renamed, removed or changes its meaning.
 inline constexpr std::int64_t k_schema_version = 1;
 
 /// One compared run, as the report names it.
 struct Input {
-  std::string path;    ///< as the user named it; "-" is standard input
-  std::string format;  ///< short name
-  std::string title;   ///< for people
-  std::string run_id;  ///< empty if unrecorded
+  std::string path;         ///< as the user named it; "-" is standard input
+  std::string format;       ///< short name
+  std::string title;        ///< for people
+  std::string run_id;       ///< empty if unrecorded
   std::uint64_t bytes = 0;  ///< of all its files, as stored
   std::size_t ranks = 0;
   bool metrics_only = false;
@@ -68,7 +68,7 @@ class Report {
   /// The document, indented, in plain ASCII, with a line end.
   [[nodiscard]] std::string json() const;
 
-  /// The report for people, with a line end. Text of logs in it is escaped, and no line begins with it.
+  /// The report for people, with a line end. Text of logs is escaped and never begins a line.
   [[nodiscard]] std::string text(const TextOptions& options) const;
 
  private:

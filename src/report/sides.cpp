@@ -169,9 +169,9 @@ void add_sides(Page& page, const Json& finding) {
               {"  B", sides.b, position_text(field(finding, "b"))}});
   const std::uint64_t extra = count_in(finding, "extra");
   if (extra == 0) return;
-  page.item("", fmt::format("and {} in {} after it, without counterpart",
-                            count_of(extra, "more record"),
-                            field(finding, "a").is_object() ? "A" : "B"));
+  page.item(
+      "", fmt::format("and {} in {} after it, without counterpart", count_of(extra, "more record"),
+                      field(finding, "a").is_object() ? "A" : "B"));
 }
 
 }  // namespace detdiff::report

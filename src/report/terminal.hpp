@@ -19,8 +19,8 @@ struct ColorSetting {
   bool terminal = false;            ///< the stream is a terminal
 };
 
-/// Whether to write ANSI colour. Strongest first: `when` always or never, NO_COLOR set and not empty,
-/// CLICOLOR_FORCE set and not "0", then a terminal whose TERM is not "dumb".
+/// Whether to write ANSI colour. Strongest first: `when` always or never, NO_COLOR set and not
+/// empty, CLICOLOR_FORCE set and not "0", then a terminal whose TERM is not "dumb".
 bool decide_color(When when, const ColorSetting& setting);
 
 /// decide_color for `stream` and this process's environment.

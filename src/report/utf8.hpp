@@ -17,8 +17,8 @@ struct CodePoint {
 /// surrogates and values past U+10FFFF are invalid, one byte at a time.
 CodePoint decode_utf8(std::string_view text, std::size_t at);
 
-/// True for what must never reach a terminal or a line of its own: C0, DEL and C1 controls, line and
-/// paragraph separators, bidi and zero-width controls, the byte order mark, tag characters.
+/// True for what must never reach a terminal or a line of its own: C0, DEL and C1 controls, line
+/// and paragraph separators, bidi and zero-width controls, the byte order mark, tag characters.
 bool is_control(char32_t value);
 
 /// Columns that one code point takes on a terminal: 0, 1 or 2. Does not ask the locale.

@@ -191,7 +191,8 @@ std::string layout_text(const Json& fingerprint) {
   if (!shape.is_array()) return out;
   std::string extents;
   for (const auto& extent : shape) {
-    if (extent.is_number_integer()) add_part(extents, fmt::format("{}", extent.get<std::int64_t>()));
+    if (extent.is_number_integer())
+      add_part(extents, fmt::format("{}", extent.get<std::int64_t>()));
   }
   return out + "[" + extents + "]";
 }
@@ -216,7 +217,7 @@ std::string evidence_text(const Json& evidence) {
   if (is(evidence, "weakest", "rounded")) out = digits_text(evidence);
   if (is(evidence, "weakest", "metadata")) out = "dtype and shape only, no values";
   if (out.empty()) return "nothing was compared";
-  return field(evidence, "strengths").size() > 1 ? "at its weakest " + out : out;
+  return field(evidence, "strengths").size() > 1 ? "weakest: " + out : out;
 }
 
 RankCount rank_count(const Json& document) {
@@ -234,8 +235,8 @@ std::string coverage_text(const Json& document) {
   const Json& iterations = field(field(document, "coverage"), "iterations");
   const std::uint64_t compared = count_in(iterations, "compared");
   const bool whole = compared >= count_in(iterations, "recorded");
-  std::string out = whole && compared != 0 ? count_of(compared, "iteration")
-                                           : iterations_text(iterations);
+  std::string out =
+      whole && compared != 0 ? count_of(compared, "iteration") : iterations_text(iterations);
   add_part(out, ranks_text(document));
   add_part(out, records_text(document));
   return out;

@@ -29,7 +29,7 @@ std::string layout_text(const Json& fingerprint);
 /// "rank_000001.jsonl:4812", or with "@byte" where the format has no lines.
 std::string position_text(const Json& record);
 
-/// What the verdict rests on, at its weakest: "sha256", "xor64-f64 (order-blind)", "5 printed digits".
+/// What the verdict rests on: "full sha256", "5 printed digits", "weakest: samples (sha256)".
 std::string evidence_text(const Json& evidence);
 
 /// "8 iterations, 2 of 2 ranks, 9,876 records"; "4 of 8 iterations (5-8), ..." where some of those

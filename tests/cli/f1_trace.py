@@ -60,6 +60,10 @@ def zstd(data):
     return subprocess.run(["zstd", "-cq"], input=data, check=True, stdout=subprocess.PIPE).stdout
 
 
+def zstd_checked(data):
+    return subprocess.run(["zstd", "-cq", "--check"], input=data, check=True, stdout=subprocess.PIPE).stdout
+
+
 def has_zstd():
     return shutil.which("zstd") is not None
 

@@ -158,14 +158,3 @@ def check_missing(ctx, label, report, pair, rank, site, before, kind):
     missing = sum(entry["records_missing_in_a"] + entry["records_missing_in_b"]
                   for entry in report["ranks"] if pair is None)
     suite.equal(f"{label}: missing", 1 if pair is None else 0, missing)
-
-
-class feed:  # noqa: N801 - a process whose input is given when it is waited for
-    def __init__(self, process, data):
-        self.process, self.data = process, data
-
-    def __getattr__(self, name):
-        return getattr(self.process, name)
-
-    def communicate(self, timeout=None):
-        return self.process.communicate(self.data, timeout=timeout)

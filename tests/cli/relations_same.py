@@ -4,7 +4,7 @@ import subprocess
 
 import f1_trace as f1
 from cli_support import DATA, first_difference
-from relations import EXHAUSTIVE, feed, plain_report
+from relations import EXHAUSTIVE, plain_report
 
 
 # The relations ------------------------------------------------------------------------------------
@@ -136,7 +136,7 @@ def standard_input(ctx):
         for name, data in (("plain", text), ("gzip", gzip.compress(text))):
             for order in ((a, "-"), ("-", a)):
                 process = ctx.suite.start("compare", *order, "--format", "json", stdin=subprocess.PIPE)
-                outcome = ctx.suite.wait(feed(process, data), f"{pair.name}: pipe")
+                outcome = ctx.suite.wait(process, f"{pair.name}: pipe", data=data)
                 report = ctx.suite.parse(outcome, f"{pair.name}: pipe")
                 if order[0] == "-" or report is None or expected is None:
                     ctx.suite.equal(f"{pair.name}: {name} as A", expected and expected["exit"], outcome.code)

@@ -1,4 +1,5 @@
 #include <cstdint>
+#include <cstdlib>
 #include <map>
 #include <memory>
 #include <string>
@@ -258,6 +259,23 @@ TEST_CASE("Equal sites without an occurrence are counted", "[trace]") {
   CHECK(outcome.records[0].site.occurrence == 0);
   CHECK(outcome.records[1].site.occurrence == 1);
   CHECK(outcome.records[2].site.occurrence == 0);
+}
+
+TEST_CASE("The example in Python writes a whole trace", "[trace]") {
+  if (std::system("python3 -c pass") != 0) {
+    WARN("no python3, nothing tested");
+    return;
+  }
+  const TempDir folder;
+  const std::string path = folder.path("t.jsonl");
+  const std::string command =
+      "python3 -B '" DETDIFF_EXAMPLES_DIR "/write_trace.py' '" + path + "' 7";
+  REQUIRE(std::system(command.c_str()) == 0);
+  const Outcome outcome = read(path);
+  CHECK(outcome.error.empty());
+  CHECK(outcome.finished);
+  REQUIRE(outcome.records.size() == 20);
+  CHECK(outcome.records[1].inputs.at(0).best_evidence() == Evidence::strong);
 }
 
 }  // namespace

@@ -11,8 +11,10 @@ using namespace detdiff::report;
 TEST_CASE("plain text and paths are left as they are", "[report]") {
   CHECK(escape("decoder.layers.1.mlp") == "decoder.layers.1.mlp");
   CHECK(escape("C:\\runs\\a") == "C:\\runs\\a");
-  CHECK(escape("gr\xc3\xb6\xc3\x9f" "e \xe6\x97\xa5\xe6\x9c\xac") ==
-        "gr\xc3\xb6\xc3\x9f" "e \xe6\x97\xa5\xe6\x9c\xac");
+  CHECK(escape("gr\xc3\xb6\xc3\x9f"
+               "e \xe6\x97\xa5\xe6\x9c\xac") ==
+        "gr\xc3\xb6\xc3\x9f"
+        "e \xe6\x97\xa5\xe6\x9c\xac");
   CHECK(escape("").empty());
 }
 
@@ -33,11 +35,12 @@ TEST_CASE("bidi, zero-width and tag characters become visible", "[report]") {
 }
 
 TEST_CASE("bytes that are no UTF-8 become visible one by one", "[report]") {
-  CHECK(escape("a\xff" "b") == "a\\xffb");
-  CHECK(escape("\xc0\xaf") == "\\xc0\\xaf");              // overlong
-  CHECK(escape("\xed\xa0\x80") == "\\xed\\xa0\\x80");     // surrogate
+  CHECK(escape("a\xff"
+               "b") == "a\\xffb");
+  CHECK(escape("\xc0\xaf") == "\\xc0\\xaf");                    // overlong
+  CHECK(escape("\xed\xa0\x80") == "\\xed\\xa0\\x80");           // surrogate
   CHECK(escape("\xf4\x90\x80\x80") == "\\xf4\\x90\\x80\\x80");  // past U+10FFFF
-  CHECK(escape("\xe2\x80") == "\\xe2\\x80");              // cut short
+  CHECK(escape("\xe2\x80") == "\\xe2\\x80");                    // cut short
   CHECK(escape("\xe2\x80z") == "\\xe2\\x80z");
 }
 
@@ -82,7 +85,9 @@ TEST_CASE("text is cut in its middle, visibly", "[report]") {
   CHECK(elide("abcdefghij", 3) == "...");
   CHECK(elide("abcdefghij", 2) == "..");
   for (std::size_t width = 4; width < 12; ++width) {
-    CHECK(display_width(elide("\xe6\x97\xa5\xe6\x9c\xac\xe8\xaa\x9e" "abcdefgh", width)) <= width);
+    CHECK(display_width(elide("\xe6\x97\xa5\xe6\x9c\xac\xe8\xaa\x9e"
+                              "abcdefgh",
+                              width)) <= width);
   }
 }
 

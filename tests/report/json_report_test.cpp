@@ -79,7 +79,8 @@ TEST_CASE("values, statistics and large integers are not rounded", "[report]") {
   auto comparison = samples::metrics();
   auto& finding = comparison.ranks[0].findings[0];
   finding.a->outputs[0].value = "9007199254740993";
-  finding.a->outputs[0].statistics = {{"mean", 0.1}, {"max", std::numeric_limits<double>::infinity()}};
+  finding.a->outputs[0].statistics = {{"mean", 0.1},
+                                      {"max", std::numeric_limits<double>::infinity()}};
   finding.a->sequence = 18446744073709551615ULL;
   const json a = document_of(comparison)["first_record"]["a"];
   CHECK(a["outputs"][0]["value"] == "9007199254740993");
@@ -124,8 +125,9 @@ TEST_CASE("the JSON report is plain ASCII whatever the logs hold", "[report]") {
   for (const char c : text) REQUIRE((c == '\n' || (c >= 0x20 && c < 0x7f)));
   CHECK(text.find("##") == std::string::npos);
   const json report = json::parse(text);
-  CHECK(report["first"]["phase"] == "a\x1b[31m\nb\xc2\x9b\xe2\x80\xae\\xff\r::error ::##[x]"
-                                    "\xf3\xa0\x81\x81\x7f");
+  CHECK(report["first"]["phase"] ==
+        "a\x1b[31m\nb\xc2\x9b\xe2\x80\xae\\xff\r::error ::##[x]"
+        "\xf3\xa0\x81\x81\x7f");
 }
 
 TEST_CASE("next steps are commands of this program, or null", "[report]") {
@@ -145,7 +147,8 @@ TEST_CASE("next steps are commands of this program, or null", "[report]") {
   CHECK(document_of(samples::same())["next"].empty());
 }
 
-TEST_CASE("an artifact is left out of the next comparison, with the filters given before", "[report]") {
+TEST_CASE("an artifact is left out of the next comparison, with the filters given before",
+          "[report]") {
   auto comparison = samples::divergent();
   auto& finding = comparison.ranks[1].findings[0];
   finding.cls = compare::Class::artifact;
@@ -166,7 +169,8 @@ TEST_CASE("standard input gives no command that would wait for it", "[report]") 
         "tensor=weight.grad,rank=1");
 }
 
-TEST_CASE("a report of very many findings keeps the first of every rank and counts all", "[report]") {
+TEST_CASE("a report of very many findings keeps the first of every rank and counts all",
+          "[report]") {
   auto comparison = samples::many_ranks(300);
   for (auto& rank : comparison.ranks) {
     if (rank.findings.empty()) continue;

@@ -98,7 +98,8 @@ TEST_CASE("hostile nesting and objects hit a limit instead of the stack or the c
   REQUIRE_FALSE(many);
   CHECK(many.error().code == Errc::limit);
 
-  const std::string braces = R"({"schema_version":1,"verdict":"same","x":")" + repeated("[{", 500) + "\"}";
+  const std::string braces =
+      R"({"schema_version":1,"verdict":"same","x":")" + repeated("[{", 500) + "\"}";
   CHECK(Report::read(braces, "text.json"));
 }
 

@@ -17,7 +17,8 @@ Digest digest(DigestKind kind, std::string_view hex) {
   return out;
 }
 
-Fingerprint tensor(std::string_view dtype, std::vector<std::int64_t> shape, std::string_view sha256) {
+Fingerprint tensor(std::string_view dtype, std::vector<std::int64_t> shape,
+                   std::string_view sha256) {
   Fingerprint out;
   out.dtype = dtype;
   out.has_shape = true;
@@ -131,14 +132,14 @@ Finding value_finding(Class cls, Record a, Record b, Record last_match) {
 }
 
 Finding receiver(std::uint32_t rank, std::int64_t iteration) {
-  Finding out = value_finding(
-      Class::receiver,
-      boundary(site(rank, iteration, "grad_sync", "allreduce.bucket1", "output"),
-               tensor("float32", {4096}, "c0ffee"), 1501),
-      boundary(site(rank, iteration, "grad_sync", "allreduce.bucket1", "output"),
-               tensor("float32", {4096}, "decade"), 1501),
-      boundary(site(rank, iteration, "grad_sync", "allreduce.bucket1", "input"),
-               tensor("float32", {4096}, "00"), 1500));
+  Finding out =
+      value_finding(Class::receiver,
+                    boundary(site(rank, iteration, "grad_sync", "allreduce.bucket1", "output"),
+                             tensor("float32", {4096}, "c0ffee"), 1501),
+                    boundary(site(rank, iteration, "grad_sync", "allreduce.bucket1", "output"),
+                             tensor("float32", {4096}, "decade"), 1501),
+                    boundary(site(rank, iteration, "grad_sync", "allreduce.bucket1", "input"),
+                             tensor("float32", {4096}, "00"), 1500));
   out.reason = "rank 1 entered this all-reduce with other gradients";
   out.phases_before = {"forward", "backward"};
   out.matched_in_iteration = 300;
@@ -190,13 +191,13 @@ Comparison restore_rng() {
   Comparison out = same();
   out.verdict = Verdict::divergent;
   out.ranks.pop_back();
-  Finding finding = value_finding(
-      Class::restore,
-      boundary(site(0, 5, "forward", "embedding.embedding_dropout", ""),
-               tensor("float32", {16, 32}, "aa"), 3001),
-      boundary(site(0, 5, "forward", "embedding.embedding_dropout", ""),
-               tensor("float32", {16, 32}, "bb"), 9),
-      boundary(site(0, 5, "forward", "embedding", "output"), tensor("float32", {16, 32}, "00"), 3000));
+  Finding finding = value_finding(Class::restore,
+                                  boundary(site(0, 5, "forward", "embedding.embedding_dropout", ""),
+                                           tensor("float32", {16, 32}, "aa"), 3001),
+                                  boundary(site(0, 5, "forward", "embedding.embedding_dropout", ""),
+                                           tensor("float32", {16, 32}, "bb"), 9),
+                                  boundary(site(0, 5, "forward", "embedding", "output"),
+                                           tensor("float32", {16, 32}, "00"), 3000));
   finding.restore = compare::Restore::rng;
   finding.reason = "the first record with dropout differs after equal inputs";
   finding.matched_in_iteration = 24;
@@ -254,9 +255,9 @@ Comparison metrics() {
   out.verdict = Verdict::divergent;
   out.metrics_only = true;
   out.metric_pattern = compare::MetricPattern::backward;
-  Finding finding = value_finding(Class::uncertain, scalar(51, "num-zeros", "37030", 5),
-                                  scalar(51, "num-zeros", "37027", 5),
-                                  scalar(51, "lm loss", "9.55048", 5));
+  Finding finding =
+      value_finding(Class::uncertain, scalar(51, "num-zeros", "37030", 5),
+                    scalar(51, "num-zeros", "37027", 5), scalar(51, "lm loss", "9.55048", 5));
   finding.classified = false;
   finding.reason = "lm loss first differs at iteration 53";
   finding.matched_in_iteration = 1;

@@ -11,7 +11,8 @@ namespace detdiff::report::samples {
 
 /// Parts to build comparisons from.
 Digest digest(DigestKind kind, std::string_view hex);
-Fingerprint tensor(std::string_view dtype, std::vector<std::int64_t> shape, std::string_view sha256);
+Fingerprint tensor(std::string_view dtype, std::vector<std::int64_t> shape,
+                   std::string_view sha256);
 Site site(std::uint32_t rank, std::int64_t iteration, std::string phase, std::string module,
           std::string tensor);
 Record boundary(Site site, Fingerprint fingerprint, std::uint64_t line);
@@ -26,7 +27,7 @@ compare::Comparison same();
 /// Rank 1 is the origin in iteration 3, rank 0 receives it in the same iteration.
 compare::Comparison divergent();
 
-/// `divergent` on `ranks` ranks: the first two as there, then every third differs one iteration later.
+/// `divergent` on `ranks` ranks: of the others every third differs, one iteration later.
 compare::Comparison many_ranks(std::uint32_t ranks);
 
 /// B was resumed at iteration 5 without its generator state.

@@ -30,8 +30,9 @@ std::size_t line_count(const std::string& text) {
 TEST_CASE("a divergent report climbs down the ladder", "[report]") {
   TextOptions options;
   options.height = 50;
-  CHECK(text_of(samples::divergent(), options) ==
-        R"(DIVERGENT  first at iteration 3, rank 1, backward, decoder.layers.1.mlp.linear_fc2, weight.grad  (1 origin, 1 receiver)
+  CHECK(
+      text_of(samples::divergent(), options) ==
+      R"(DIVERGENT  first at iteration 3, rank 1, backward, decoder.layers.1.mlp.linear_fc2, weight.grad  (1 origin, 1 receiver)
 
   iteration   3                                1-2 match on 2 of 2 ranks, 1,284 tensors
   phase       backward                         forward of this iteration matches on 2 of 2 ranks
@@ -82,8 +83,11 @@ TEST_CASE("the verdict line of equal runs says what it rests on", "[report]") {
         "SAME in samples (sha256)  8 iterations, 2 of 2 ranks, 9,876 records match");
   CHECK(rest_on(Evidence::statistics, std::nullopt) ==
         "SAME in statistics  8 iterations, 2 of 2 ranks, 9,876 records match");
-  CHECK(contains(rest_on(Evidence::rounded, std::nullopt), "printed digits"));
-  CHECK_FALSE(contains(rest_on(Evidence::rounded, std::nullopt), "bit for bit"));
+  CHECK(rest_on(Evidence::rounded, std::nullopt) ==
+        "SAME at printed digits  8 iterations, 2 of 2 ranks, 9,876 records match");
+  comparison.evidence.printed_digits = 5;
+  CHECK(first_line(text_of(comparison)) ==
+        "SAME at 5 printed digits  8 iterations, 2 of 2 ranks, 9,876 records match");
 }
 
 TEST_CASE("weak evidence says what it cannot see", "[report]") {
@@ -95,6 +99,66 @@ TEST_CASE("weak evidence says what it cannot see", "[report]") {
   CHECK(contains(text_of(comparison), "xor64-f64 cannot see a permutation"));
   CHECK(contains(text_of(samples::metrics()),
                  "printed digits cannot see a difference below the last printed digit"));
+}
+
+TEST_CASE("the last match brackets the cause only where it does", "[report]") {
+  auto comparison = samples::divergent();
+  CHECK(contains(text_of(comparison), "(the cause lies between these two records)"));
+  comparison.ranks[1].findings[0].cls = compare::Class::receiver;
+  CHECK_FALSE(contains(text_of(comparison), "the cause lies between"));
+}
+
+TEST_CASE("a call says whether its inputs match", "[report]") {
+  auto comparison = samples::divergent();
+  auto& finding = comparison.ranks[1].findings[0];
+  for (auto* record : {&*finding.a, &*finding.b}) {
+    record->kind = RecordKind::call;
+    record->site.operation = "aten.mm.default";
+    record->outputs[0].tensor = "out0";
+  }
+  CHECK(contains(text_of(comparison),
+                 "aten.mm.default                  its inputs were not recorded\n"));
+  for (auto* record : {&*finding.a, &*finding.b}) {
+    record->inputs_recorded = true;
+    record->inputs = {samples::tensor("bfloat16", {4}, "1"), samples::tensor("bfloat16", {4}, "2")};
+  }
+  CHECK(contains(text_of(comparison), "its 2 inputs match\n"));
+  CHECK(contains(text_of(comparison), "  tensor      output out0 "));
+  finding.match.inputs_differ = finding.match.tensor_is_input = true;
+  finding.match.tensor = 1;
+  finding.b->inputs[1] = samples::tensor("bfloat16", {4}, "3");
+  CHECK(contains(text_of(comparison), "an input differs already\n"));
+  CHECK(contains(text_of(comparison), "  tensor      input 1 "));
+}
+
+TEST_CASE("layouts, attributes and counts of tensors are held against each other", "[report]") {
+  auto comparison = samples::divergent();
+  auto& finding = comparison.ranks[1].findings[0];
+  finding.kind = compare::Kind::shape;
+  finding.b->outputs[0].shape = {32, 64};
+  std::string text = text_of(comparison);
+  CHECK(contains(text, "    A         float32[32, 128]  runs/a"));
+  CHECK(contains(text, "    B         float32[32, 64]   runs/b"));
+  CHECK(contains(first_line(text), "(shape differs, 1 origin, 1 receiver)"));
+
+  finding.b->outputs.push_back(finding.b->outputs[0]);
+  finding.match.tensor = 1;
+  text = text_of(comparison);
+  CHECK(contains(text, "    A         1 output   runs/a"));
+  CHECK(contains(text, "    B         2 outputs  runs/b"));
+
+  finding.match.attribute = "requires_grad";
+  finding.a->attributes = {{"requires_grad", "true"}};
+  text = text_of(comparison);
+  CHECK(contains(text, "    A         requires_grad true    runs/a"));
+  CHECK(contains(text, "    B         requires_grad absent  runs/b"));
+}
+
+TEST_CASE("digests that agree in what is shown are shown whole", "[report]") {
+  auto comparison = samples::divergent();
+  auto& finding = comparison.ranks[1].findings[0];
+  finding.b->outputs[0] = samples::tensor("float32", {32, 128}, "3f2a91d0c1b2e3f4ff");
+  CHECK(contains(text_of(comparison), "    A         sha256 3f2a91d0c1b2e3f455000000"));
 }
 
 TEST_CASE("a restore defect names the state and shows the resumed run", "[report]") {
@@ -134,7 +198,8 @@ TEST_CASE("an inconclusive report gives its reasons and what matched", "[report]
   auto comparison = samples::missing_rank();
   std::string text = text_of(comparison);
   CHECK(first_line(text) == "INCONCLUSIVE  rank 1 was recorded in A only");
-  CHECK(contains(text, "  compared    8 iterations, 1 of 2 ranks, 4,938 records: no difference found"));
+  CHECK(contains(text,
+                 "  compared    8 iterations, 1 of 2 ranks, 4,938 records: no difference found"));
   CHECK(contains(text, "       1  inconclusive  recorded in A only\n"));
   CHECK(contains(text, "    1 more rank is the same (0)\n"));
 
