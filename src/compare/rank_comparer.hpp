@@ -48,6 +48,7 @@ class RankComparer {
   Result<void> iteration(std::int64_t key);
   Result<void> realign(std::int64_t key);
   Result<void> collect(Cursor& cursor, std::int64_t key, std::vector<Entry>& entries);
+  void drop_cut_tail(std::int64_t key, std::vector<Step>& steps);
   Result<void> replay(std::int64_t key, const std::vector<Step>& steps);
   Result<void> pair(const Sighting& a, const Sighting& b, std::int64_t key);
   Result<void> only(Kind kind, const Sighting& a, const Sighting& b, std::int64_t key);

@@ -19,23 +19,29 @@ Result<void> RankComparer::realign(std::int64_t key) {
   if (auto done = collect(*m_a, key, m_entries_a); !done) return done;
   if (auto done = collect(*m_b, key, m_entries_b); !done) return done;
   std::vector<Step> steps = align(m_entries_a, m_entries_b);
-  // A log that ends inside an iteration was cut: what it lacks there was lost, not left undone.
-  // Where nothing of the iteration is in both, the logs differ in more than their length.
-  const bool met = (m_last_match && m_last_match->iteration == key) ||
-                   std::any_of(steps.begin(), steps.end(), [](const Step& step) {
-                     return step.a != Step::none && step.b != Step::none;
-                   });
-  const auto cut = [&](const Cursor& cursor, std::size_t Step::* side, SideSummary& summary) {
-    if (!met || !cursor.ended() || cursor.finished()) return;
-    while (!steps.empty() && steps.back().*side == Step::none && !steps.back().moved()) {
-      steps.pop_back();
-      ++m_result.records_left_out;
-      summary.ends_inside_iteration = true;
-    }
-  };
-  cut(*m_b, &Step::b, m_result.b);
-  cut(*m_a, &Step::a, m_result.a);
+  drop_cut_tail(key, steps);
   return replay(key, steps);
+}
+
+// A log that ends inside an iteration was cut: what it lacks there was lost, not left undone. That
+// explains a tail only where the other side alone has one, and where the sides met in the iteration.
+void RankComparer::drop_cut_tail(std::int64_t key, std::vector<Step>& steps) {
+  const auto paired = [](const Step& step) {
+    return (step.a != Step::none && step.b != Step::none) || step.moved();
+  };
+  auto tail = steps.end();
+  while (tail != steps.begin() && !paired(*(tail - 1))) --tail;
+  if (tail == steps.end()) return;
+  if (tail == steps.begin() && (!m_last_match || m_last_match->iteration != key)) return;
+  const bool lacks_b = tail->b == Step::none;
+  const bool one_sided = std::all_of(tail, steps.end(), [lacks_b](const Step& step) {
+    return (step.b == Step::none) == lacks_b;
+  });
+  const Cursor& cursor = lacks_b ? *m_b : *m_a;
+  if (!one_sided || !cursor.ended() || cursor.finished()) return;
+  (lacks_b ? m_result.b : m_result.a).ends_inside_iteration = true;
+  m_result.records_left_out += static_cast<std::uint64_t>(steps.end() - tail);
+  steps.erase(tail, steps.end());
 }
 
 Result<void> RankComparer::replay(std::int64_t key, const std::vector<Step>& steps) {

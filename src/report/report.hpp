@@ -13,8 +13,8 @@
 
 namespace detdiff::report {
 
-/// Version of the JSON report, described by schema/compare-report-1.schema.json. Fields may be added
-/// freely; it rises when a required one is renamed, removed or changes its meaning.
+/// Version of the JSON report; schema/compare-report-1.schema.json describes it. Fields may be
+/// added freely; it rises when a required one is renamed, removed or changes its meaning.
 inline constexpr std::int64_t k_schema_version = 1;
 
 /// One compared run, as the report names it.

@@ -11,7 +11,7 @@ namespace detdiff::report {
 /// zsh, ksh): a command on a terminal is harmless to look at and still means the same bytes.
 std::string shell_quote(std::string_view word);
 
-/// A command line of this program: "detdiff", `words` and `operands`, these behind "--" where one of
+/// A command line of this program: "detdiff", `words` and `operands`, these behind "--" if one of
 /// them begins with "-". Empty where an operand is "-": standard input cannot be read again.
 std::string command_line(const std::vector<std::string>& words,
                          const std::vector<std::string>& operands);

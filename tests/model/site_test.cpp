@@ -32,13 +32,13 @@ TEST_CASE("any text survives printing and parsing", "[site]") {
       return out;
     };
     Site site;
-    if (random() % 2) site.rank = random() % 100;
+    if (random() % 2) site.rank = static_cast<std::uint32_t>(random() % 100);
     if (random() % 2) site.iteration = static_cast<std::int64_t>(random());
     site.phase = text();
     site.module = text();
     site.operation = text();
     site.tensor = text();
-    site.occurrence = random() % 3;
+    site.occurrence = static_cast<std::uint32_t>(random() % 3);
     site.name = "x" + text();
     const std::string printed = to_string(site);
     CHECK(printed.find_first_of(" '\"$`\\*?\n") == std::string::npos);
