@@ -29,7 +29,7 @@ if(DETDIFF_FUZZ)
 endif()
 if(DETDIFF_SANITIZERS)
   target_compile_options(detdiff_build_flags INTERFACE
-    -fsanitize=${DETDIFF_SANITIZERS} -fno-sanitize-recover=all -fno-omit-frame-pointer -O1
+    -fsanitize=${DETDIFF_SANITIZERS} -fno-sanitize-recover=all -fno-omit-frame-pointer
     $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
   target_link_options(detdiff_build_flags INTERFACE -fsanitize=${DETDIFF_SANITIZERS})
 endif()
@@ -38,4 +38,18 @@ endif()
 function(detdiff_configure_target target)
   set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF)
   target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:detdiff_build_flags>)
+  if(DETDIFF_SANITIZERS)
+    target_compile_options(${target} PRIVATE -O1)
+  endif()
+endfunction()
+
+# Precompiles the usual headers and HEADERS for a target, where DETDIFF_PRECOMPILE is on: parsing
+# them is most of the compile time. Only presets that nobody develops with have it on, since it
+# also hides a missing #include.
+function(detdiff_precompile target)
+  if(DETDIFF_PRECOMPILE)
+    target_precompile_headers(${target} PRIVATE
+      <algorithm> <chrono> <filesystem> <functional> <map> <memory> <optional> <span> <string>
+      <string_view> <unordered_map> <variant> <vector> <fmt/format.h> ${ARGN})
+  endif()
 endfunction()
