@@ -155,7 +155,6 @@ SideSummary Cursor::summary() const {
 Result<Plan> make_plan(Stream& stream) {
   Plan plan;
   SegmentWatch watch;
-  std::optional<std::int64_t> last;
   while (true) {
     if (interrupt_requested().load(std::memory_order_relaxed)) {
       return interrupted_error("");
@@ -167,15 +166,11 @@ Result<Plan> make_plan(Stream& stream) {
     const auto& iteration = record.site.iteration;
     if (!iteration) continue;
     const bool restart = watch.restarts(record);
-    if (plan.segments.empty() || restart) {
-      plan.segments.push_back({*iteration, *iteration, 0});
-      last.reset();
-    }
-    if (last == iteration) continue;
-    last = iteration;
+    if (plan.segments.empty() || restart) plan.segments.push_back({*iteration, *iteration, 0});
+    // Inside a segment iterations never go back, so its last one is the one at hand.
     IterationSpan& segment = plan.segments.back();
-    segment.first = std::min(segment.first, *iteration);
-    segment.last = std::max(segment.last, *iteration);
+    if (segment.count != 0 && segment.last == *iteration) continue;
+    segment.last = *iteration;
     ++segment.count;
     for (std::size_t i = 0; i + 1 < plan.segments.size(); ++i) {
       if (*iteration < plan.segments[i].first || *iteration > plan.segments[i].last) continue;
